@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Every cap on what a bundle may ask for, with its unit and the reason for its size. The largest
+// driver measured is 610.57.04: 463,025,450 bytes, a header of 160,635, and a tar of 1,808,865,280
+// with 1,189 members. Each cap leaves room to grow several times over that.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "compatpack/base/bytes.hpp"
+
+namespace compatpack {
+
+struct Limits {
+  ByteCount header{4U << 20U};            ///< script and embedded program before the payload
+  std::uint64_t members = 20'000;         ///< entries of one bundle
+  ByteCount member{2ULL << 30U};          ///< one member, unpacked
+  ByteCount unpacked{16ULL << 30U};       ///< all members together, unpacked
+  ByteCount decoder_memory{256U << 20U};  ///< a decoder; zstd's own default window cap is 128 MiB
+  ByteCount kept_text{4U << 20U};  ///< a text kept in memory: .manifest (150 KB), LICENSE (20 KB)
+};
+
+}  // namespace compatpack

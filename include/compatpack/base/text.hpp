@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Small, total functions on text from files. Text is bytes: no locale, no promise of UTF-8.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace compatpack {
+
+/// Takes the first line off `rest` and returns it without its '\n'. The last line need not have
+/// one. Requires: `rest` is not empty.
+std::string_view take_line(std::string_view& rest);
+
+/// The parts of `text` between `separator`s, empty ones too; of empty text, none.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// `text` without blanks, tabs and line ends at both ends.
+[[nodiscard]] std::string_view trim(std::string_view text);
+
+/// A number of decimal digits and nothing else; nullopt for anything else or over 64 bits.
+[[nodiscard]] std::optional<std::uint64_t> parse_decimal(std::string_view text);
+
+/// `text` in lower case if it is exactly `digits` hexadecimal digits.
+[[nodiscard]] std::optional<std::string> parse_hex(std::string_view text, std::size_t digits);
+
+/// `text` safe to print: control characters, and bytes that are not part of well-formed UTF-8, as
+/// \xNN; the invisible and direction-changing characters of Unicode likewise.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// `text` as one word of POSIX shell: within single quotes, whatever it holds.
+[[nodiscard]] std::string shell_quoted(std::string_view text);
+
+}  // namespace compatpack

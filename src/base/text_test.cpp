@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compatpack/base/text.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace compatpack;
+
+TEST_CASE("text: take_line gives each line once, with or without a last newline") {
+  std::string_view rest = "one\n\nthree";
+
+  CHECK(take_line(rest) == "one");
+  CHECK(take_line(rest).empty());
+  CHECK(take_line(rest) == "three");
+  CHECK(rest.empty());
+}
+
+TEST_CASE("text: split keeps empty parts, and has none for empty text") {
+  CHECK(split("a//b/", '/') == std::vector<std::string_view>{"a", "", "b", ""});
+  CHECK(split("", '/').empty());
+}
+
+TEST_CASE("text: parse_decimal takes digits only, up to 64 bits") {
+  CHECK(parse_decimal("0") == 0U);
+  CHECK(parse_decimal("007") == 7U);
+  CHECK(parse_decimal("18446744073709551615") == 18446744073709551615U);
+  for (const char* const bad :
+       {"", " 1", "1 ", "+1", "-1", "1a", "0x1", "18446744073709551616", "99999999999999999999"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(parse_decimal(bad));
+  }
+}
+
+TEST_CASE("text: parse_hex wants exactly as many digits and gives lower case") {
+  CHECK(parse_hex("00FFa9", 6) == "00ffa9");
+  CHECK_FALSE(parse_hex("00FFa", 6));
+  CHECK_FALSE(parse_hex("00FFa9 ", 6));
+  CHECK_FALSE(parse_hex("00FFag", 6));
+}
+
+TEST_CASE("text: printable leaves readable text alone and escapes what a terminal would obey") {
+  CHECK(printable("libcuda.so.1 \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80") ==
+        "libcuda.so.1 \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+  CHECK(printable("a\x1b[31mb\n\x7f") == "a\\x1b[31mb\\x0a\\x7f");
+  CHECK(printable(std::string_view("\0", 1)) == "\\x00");
+  CHECK(printable("\xff\xc3") == "\\xff\\xc3");
+  CHECK(printable("\xc0\xaf") == "\\xc0\\xaf");           // overlong '/'
+  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // surrogate
+  CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");           // C1: CSI
+  CHECK(printable("\xe2\x80\xae"
+                  "x") == "\\xe2\\x80\\xaex");  // right-to-left override
+}
+
+TEST_CASE("text: shell_quoted is one word whatever it holds") {
+  CHECK(shell_quoted("a b") == "'a b'");
+  CHECK(shell_quoted("it's $HOME `x`") == "'it'\\''s $HOME `x`'");
+  CHECK(shell_quoted("") == "''");
+}
