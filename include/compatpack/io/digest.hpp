@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compatpack/base/digest_claim.hpp"
+#include "compatpack/base/result.hpp"
+
+namespace compatpack::io {
+
+/// A running digest of bytes as they come.
+class Digest {
+ public:
+  explicit Digest(DigestAlgorithm algorithm);
+  Digest(Digest&&) noexcept;
+  Digest& operator=(Digest&&) noexcept;
+  ~Digest();
+
+  void update(std::span<const std::byte> bytes);
+
+  /// The digest as DigestClaim writes it. Requires: called once, at the end.
+  [[nodiscard]] std::string finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// What one claim came to.
+struct CheckedClaim {
+  DigestClaim claim;
+  std::string found;  ///< the digest of the bytes that were there
+
+  [[nodiscard]] bool holds() const { return claim.digest == found; }
+};
+
+/// Checks claims about ranges of a file while the file goes by once.
+class ClaimChecker {
+ public:
+  /// Besides `claims`, the SHA-256 of the whole file is always computed.
+  explicit ClaimChecker(std::vector<DigestClaim> claims);
+
+  /// The next bytes of the file.
+  void update(std::span<const std::byte> bytes);
+
+  /// Ends the file. Requires: called once; the functions below only after it.
+  void finish();
+
+  [[nodiscard]] const std::vector<CheckedClaim>& checked() const { return checked_; }
+  [[nodiscard]] const std::string& whole_sha256() const { return whole_sha256_; }
+
+  /// Error mismatch for the first claim that does not hold: `expected` with its range, `found`.
+  [[nodiscard]] Result<Done> verdict() const;
+
+ private:
+  // Claims of one algorithm over one range share one running digest.
+  struct Running {
+    DigestAlgorithm algorithm;
+    ByteRange covers;
+    Digest digest;
+  };
+  void add(DigestAlgorithm algorithm, ByteRange covers);
+
+  std::vector<DigestClaim> claims_;
+  std::vector<Running> running_;
+  ByteOffset position_;
+  std::vector<CheckedClaim> checked_;
+  std::string whole_sha256_;
+};
+
+}  // namespace compatpack::io

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The one place that writes files. A directory is made whole, or not at all:
+//
+//   PARENT/.NAME.compatpack-XXXXXX/   staging, mode 0700, locked while in use; all is written here
+//   PARENT/NAME/                      appears by one rename, after every file is on disk
+//
+// Everything is relative to a descriptor of the staging folder and names are FileNames, one plain
+// component each, so nothing can be written outside of it. A process that is killed leaves only its
+// staging folder; its lock dies with it, and the next stage() beside it removes what it left.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compatpack/base/bytes.hpp"
+#include "compatpack/base/rel_path.hpp"
+#include "compatpack/base/result.hpp"
+#include "compatpack/io/fd.hpp"
+#include "compatpack/io/output_file.hpp"
+
+namespace compatpack::io {
+
+enum class Replace {
+  nothing,    ///< the target must not exist, or be an empty folder
+  directory,  ///< what stands at the target is swapped out in one step, and removed
+};
+
+enum class FileMode : unsigned {
+  data = 0644,
+  program = 0755,
+};
+
+class OutputDir {
+ public:
+  /// Makes a staging folder beside `target`, and removes those that dead processes left there.
+  /// `target` is a path whose parent exists; it need not exist itself.
+  ///
+  /// Errors, with `subject` set: io.
+  static Result<std::unique_ptr<OutputDir>> stage(const std::string& target);
+
+  OutputDir(const OutputDir&) = delete;
+  OutputDir& operator=(const OutputDir&) = delete;
+
+  /// Removes the staging folder, unless commit() has succeeded.
+  ~OutputDir();
+
+  /// Makes a new, empty file of mode 0600. Error conflict: there is one of that name.
+  Result<OutputFile> create(const FileName& name);
+
+  /// Takes back a file from create(), gives it its mode, and starts writing it out to disk;
+  /// commit() waits for that.
+  Result<Done> finish(OutputFile file, const FileName& name, FileMode mode);
+
+  Result<Done> write_text(const FileName& name, std::string_view content, FileMode mode);
+
+  /// Makes a symbolic link at `name` to `target`, a name in the same folder.
+  Result<Done> link(const FileName& name, const FileName& target);
+
+  Result<Done> rename(const FileName& from, const FileName& to);
+  Result<Done> copy(const FileName& from, const FileName& to, FileMode mode);
+  Result<Done> remove(const FileName& name);
+
+  /// Waits until every file is on disk, then makes the folder appear at the target.
+  ///
+  /// Errors: conflict where something stands at the target and may not be replaced; io. The staging
+  /// folder is still there after an Error, and goes with this object.
+  Result<Done> commit(Replace replace);
+
+  /// Free bytes of the file system for this user; nullopt where it does not say.
+  [[nodiscard]] std::optional<ByteCount> free_space() const;
+
+  /// Whether files below the target cannot be run or loaded (a noexec mount).
+  [[nodiscard]] bool is_noexec() const;
+
+ private:
+  OutputDir(std::string target, Fd parent, std::string staging_name, Fd staging, std::string name);
+  [[nodiscard]] std::string shown(const FileName& name) const;
+  Result<Done> publish(Replace replace);
+
+  std::string target_;  // as the user wrote it, for messages
+  Fd parent_;
+  std::string staging_name_;  // below parent_; empty after commit()
+  Fd staging_;
+  std::string name_;  // of the target, below parent_
+  struct Unsynced {
+    std::string name;
+    Fd fd;
+  };
+  std::vector<Unsynced> unsynced_;
+};
+
+/// Splits `target` into an existing parent and a last component, taking off slashes at the end.
+/// `parent` is "." where the path has one component. Error usage for "", "/", and names "." or
+/// "..".
+struct TargetPath {
+  std::string parent;
+  std::string name;
+};
+Result<TargetPath> split_target(const std::string& target);
+
+/// The names in the open folder `fd`, sorted, without "." and "..". Error io.
+Result<std::vector<std::string>> list_folder(const Fd& fd, const std::string& shown);
+
+/// Removes the file, link or folder `name` in the open folder `parent`, with all that is below it
+/// and never through a link. What cannot be removed is left.
+void remove_tree(const Fd& parent, const std::string& name);
+
+}  // namespace compatpack::io

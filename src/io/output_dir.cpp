@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compatpack/io/output_dir.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace compatpack::io {
+namespace {
+
+constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+constexpr std::string_view kStagingMark = ".compatpack-";
+constexpr int kNameTries = 100;
+
+// How deep remove_tree() goes. Trees are flat; only what somebody put into one is deeper.
+constexpr int kDepthMax = 64;
+
+std::string random_suffix() {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz234567";  // 32 of them
+  unsigned char bytes[6] = {};
+  if (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
+    // Only to keep names apart: mkdir refuses a taken one.
+    std::fill(std::begin(bytes), std::end(bytes), static_cast<unsigned char>(::getpid()));
+  }
+  std::string out;
+  for (const unsigned char byte : bytes) {
+    out += kLetters[byte % kLetters.size()];
+  }
+  return out;
+}
+
+std::string staging_prefix(const std::string& name) {
+  return "." + name + std::string(kStagingMark);
+}
+
+/// Removes staging folders of `name` whose process is gone: their lock can be taken.
+void remove_stale(const Fd& parent, const std::string& name) {
+  const auto names = list_folder(parent, "");
+  if (!names) {
+    return;  // a parent that can be written but not read; nothing is lost but tidiness
+  }
+  for (const std::string& one : *names) {
+    if (!one.starts_with(staging_prefix(name)) ||
+        one.size() != staging_prefix(name).size() + random_suffix().size()) {
+      continue;
+    }
+    const Fd folder(::openat(parent.get(), one.c_str(), kFolderFlags));
+    if (folder.is_open() && ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) {
+      remove_tree(parent, one);
+    }
+  }
+}
+
+void remove_below(const Fd& parent, const std::string& name, int depth) {
+  if (::unlinkat(parent.get(), name.c_str(), 0) == 0 || depth == 0) {
+    return;
+  }
+  const Fd folder(::openat(parent.get(), name.c_str(), kFolderFlags));
+  if (!folder.is_open()) {
+    return;
+  }
+  if (const auto names = list_folder(folder, "")) {
+    for (const std::string& one : *names) {
+      remove_below(folder, one, depth - 1);
+    }
+  }
+  ::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
+}
+
+bool is_empty_folder(const Fd& parent, const std::string& name) {
+  const Fd folder(::openat(parent.get(), name.c_str(), kFolderFlags));
+  if (!folder.is_open()) {
+    return false;
+  }
+  const auto names = list_folder(folder, "");
+  return names && names->empty();
+}
+
+int fsync_retrying(int fd) {
+  int result = -1;
+  do {
+    result = ::fsync(fd);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
+}  // namespace
+
+Result<TargetPath> split_target(const std::string& target) {
+  std::string_view path = target;
+  while (path.size() > 1 && path.ends_with('/')) {
+    path.remove_suffix(1);
+  }
+  const std::size_t slash = path.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  if (name.empty() || name == "." || name == "..") {
+    return Error{.code = Errc::usage,
+                 .what = "not a folder that can be made",
+                 .subject = target.empty() ? "--out" : target,
+                 .expected = "a path that ends in the name of the tree, such as ~/compat",
+                 .found = target.empty() ? "an empty path" : ""};
+  }
+  std::string parent = ".";
+  if (slash != std::string_view::npos) {
+    parent = slash == 0 ? "/" : std::string(path.substr(0, slash));
+  }
+  return TargetPath{std::move(parent), std::string(name)};
+}
+
+Result<std::vector<std::string>> list_folder(const Fd& fd, const std::string& shown) {
+  Fd own(::openat(fd.get(), ".", kFolderFlags));
+  if (!own.is_open()) {
+    return io_error("cannot read the folder", shown, errno);
+  }
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(own.get()), &::closedir);
+  if (!folder) {
+    return io_error("cannot read the folder", shown, errno);
+  }
+  own.release();  // closedir() closes it
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    // Safe in threads: the stream is this function's own.
+    const dirent* const entry = ::readdir(folder.get());  // NOLINT(concurrency-mt-unsafe)
+    if (entry == nullptr) {
+      break;
+    }
+    const std::string name = static_cast<const char*>(entry->d_name);
+    if (name != "." && name != "..") {
+      names.push_back(name);
+    }
+  }
+  if (errno != 0) {
+    return io_error("cannot read the folder", shown, errno);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void remove_tree(const Fd& parent, const std::string& name) {
+  remove_below(parent, name, kDepthMax);
+}
+
+Result<std::unique_ptr<OutputDir>> OutputDir::stage(const std::string& target) {
+  CP_TRY(TargetPath path, split_target(target));
+  Fd parent(::open(path.parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!parent.is_open()) {
+    Error error = io_error("cannot open the folder", path.parent, errno);
+    error.hint = errno == ENOENT ? "make it first: mkdir -p " + path.parent : "";
+    return error;
+  }
+  remove_stale(parent, path.name);
+  for (int i = 0; i < kNameTries; ++i) {
+    std::string staging_name = staging_prefix(path.name) + random_suffix();
+    if (::mkdirat(parent.get(), staging_name.c_str(), 0700) != 0) {
+      if (errno == EEXIST) {
+        continue;
+      }
+      return io_error("cannot make a folder in", path.parent, errno);
+    }
+    Fd staging(::openat(parent.get(), staging_name.c_str(), kFolderFlags));
+    // The lock tells others that this folder is in use. Where the file system has none (some
+    // network file systems), nobody can take it either, and nothing is ever removed.
+    const bool locked_out = !staging.is_open() || (::flock(staging.get(), LOCK_EX | LOCK_NB) != 0 &&
+                                                   errno == EWOULDBLOCK);
+    // Between mkdir and flock another process may take the folder for a dead one's and remove it.
+    struct stat facts {};
+    if (locked_out || ::fstat(staging.get(), &facts) != 0 || facts.st_nlink == 0) {
+      continue;
+    }
+    return std::unique_ptr<OutputDir>(new OutputDir(target, std::move(parent),
+                                                    std::move(staging_name), std::move(staging),
+                                                    std::move(path.name)));
+  }
+  return io_error("cannot find a free name in", path.parent, EEXIST);
+}
+
+OutputDir::OutputDir(std::string target, Fd parent, std::string staging_name, Fd staging,
+                     std::string name)
+    : target_(std::move(target)),
+      parent_(std::move(parent)),
+      staging_name_(std::move(staging_name)),
+      staging_(std::move(staging)),
+      name_(std::move(name)) {}
+
+OutputDir::~OutputDir() {
+  if (!staging_name_.empty()) {
+    remove_tree(parent_, staging_name_);
+  }
+}
+
+std::string OutputDir::shown(const FileName& name) const { return target_ + "/" + name.text(); }
+
+Result<OutputFile> OutputDir::create(const FileName& name) {
+  Fd fd(::openat(staging_.get(), name.text().c_str(),
+                 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.is_open()) {
+    if (errno == EEXIST) {
+      return Error{.code = Errc::conflict,
+                   .what = "two files of the tree have one name",
+                   .subject = shown(name)};
+    }
+    return io_error("cannot make the file", shown(name), errno);
+  }
+  return OutputFile(std::move(fd), shown(name));
+}
+
+Result<Done> OutputDir::finish(OutputFile file, const FileName& name, FileMode mode) {
+  Fd fd = file.release();
+  // An exact mode whatever the umask: a tree made for others must be readable by them.
+  if (::fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) {
+    return io_error("cannot set the mode of", shown(name), errno);
+  }
+  // Starts the write-out and does not wait; where it is refused, fsync() in commit() does it all.
+  static_cast<void>(::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE));
+  unsynced_.push_back({shown(name), std::move(fd)});
+  return Done{};
+}
+
+Result<Done> OutputDir::write_text(const FileName& name, std::string_view content, FileMode mode) {
+  CP_TRY(OutputFile file, create(name));
+  CP_CHECK(file.write(as_bytes(content)));
+  return finish(std::move(file), name, mode);
+}
+
+Result<Done> OutputDir::link(const FileName& name, const FileName& target) {
+  if (::symlinkat(target.text().c_str(), staging_.get(), name.text().c_str()) != 0) {
+    return io_error("cannot make the link", shown(name), errno);
+  }
+  return Done{};
+}
+
+Result<Done> OutputDir::rename(const FileName& from, const FileName& to) {
+  if (::renameat2(staging_.get(), from.text().c_str(), staging_.get(), to.text().c_str(),
+                  RENAME_NOREPLACE) == 0) {
+    return Done{};
+  }
+  // EINVAL: a file system without the flag. Names of a plan are unique, so the plain call is as
+  // good.
+  if (errno == EINVAL &&
+      ::renameat(staging_.get(), from.text().c_str(), staging_.get(), to.text().c_str()) == 0) {
+    return Done{};
+  }
+  return io_error("cannot rename to", shown(to), errno);
+}
+
+Result<Done> OutputDir::copy(const FileName& from, const FileName& to, FileMode mode) {
+  const Fd source(::openat(staging_.get(), from.text().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!source.is_open()) {
+    return io_error("cannot open", shown(from), errno);
+  }
+  CP_TRY(const MappedBytes mapped, map_file(source, shown(from)));
+  CP_TRY(OutputFile file, create(to));
+  CP_CHECK(file.write(mapped.bytes()));
+  return finish(std::move(file), to, mode);
+}
+
+Result<Done> OutputDir::remove(const FileName& name) {
+  if (::unlinkat(staging_.get(), name.text().c_str(), 0) != 0) {
+    return io_error("cannot remove", shown(name), errno);
+  }
+  return Done{};
+}
+
+Result<Done> OutputDir::commit(Replace replace) {
+  for (const Unsynced& one : unsynced_) {
+    if (fsync_retrying(one.fd.get()) != 0) {
+      return io_error("cannot write to disk", one.name, errno);
+    }
+  }
+  unsynced_.clear();
+  if (::fchmod(staging_.get(), 0755) != 0) {
+    return io_error("cannot set the mode of", target_, errno);
+  }
+  if (fsync_retrying(staging_.get()) != 0 && errno != EINVAL) {
+    return io_error("cannot write to disk", target_, errno);
+  }
+  CP_CHECK(publish(replace));
+  // The tree is there; that its name lasts through a power cut is asked for, and cannot be undone.
+  static_cast<void>(fsync_retrying(parent_.get()));
+  return Done{};
+}
+
+/// The rename. After it, `staging_name_` names what is to be removed, or nothing.
+Result<Done> OutputDir::publish(Replace replace) {
+  const int parent = parent_.get();
+  const char* const staging = staging_name_.c_str();
+  const char* const name = name_.c_str();
+  if (::renameat2(parent, staging, parent, name, RENAME_NOREPLACE) == 0) {
+    staging_name_.clear();
+    return Done{};
+  }
+  int reason = errno;
+  struct stat facts {};
+  const bool taken = ::fstatat(parent, name, &facts, AT_SYMLINK_NOFOLLOW) == 0;
+  if (replace == Replace::directory && taken) {
+    if (::renameat2(parent, staging, parent, name, RENAME_EXCHANGE) == 0) {
+      remove_tree(parent_, std::exchange(staging_name_, {}));
+      return Done{};
+    }
+    reason = errno;
+    if (reason == EINVAL || reason == ENOSYS) {
+      // No exchange on this file system: the old tree steps aside first. A crash between the two
+      // leaves it under its aside name, which stage() does not take for a staging folder's.
+      const std::string aside = "." + name_ + ".compatpack-old-" + random_suffix();
+      if (::renameat(parent, name, parent, aside.c_str()) != 0) {
+        return io_error("cannot move the old tree aside", target_, errno);
+      }
+      if (::renameat(parent, staging, parent, name) != 0) {
+        reason = errno;
+        static_cast<void>(::renameat(parent, aside.c_str(), parent, name));
+        return io_error("cannot put the tree in place", target_, reason);
+      }
+      staging_name_.clear();
+      remove_tree(parent_, aside);
+      return Done{};
+    }
+    return io_error("cannot put the tree in place", target_, reason);
+  }
+  // An empty folder is no one's: rename() replaces it in one step, and refuses any other.
+  const bool plain = !taken || is_empty_folder(parent_, name_);
+  if (plain && ::renameat(parent, staging, parent, name) == 0) {
+    staging_name_.clear();
+    return Done{};
+  }
+  reason = plain ? errno : EEXIST;
+  if (taken && (reason == EEXIST || reason == ENOTEMPTY || reason == ENOTDIR)) {
+    return Error{.code = Errc::conflict, .what = "something else stands there", .subject = target_};
+  }
+  Error error = io_error("cannot put the tree in place", target_, reason);
+  if (reason == EBUSY) {
+    error.hint = "it is a mount point; name a folder below it";
+  }
+  return error;
+}
+
+std::optional<ByteCount> OutputDir::free_space() const {
+  struct statvfs facts {};
+  if (::fstatvfs(staging_.get(), &facts) != 0 || facts.f_blocks == 0) {
+    return std::nullopt;
+  }
+  const auto bytes = checked_mul(facts.f_bavail, facts.f_frsize);
+  return bytes ? std::optional(ByteCount{*bytes}) : std::nullopt;
+}
+
+bool OutputDir::is_noexec() const {
+  struct statvfs facts {};
+  return ::fstatvfs(staging_.get(), &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0;
+}
+
+}  // namespace compatpack::io
