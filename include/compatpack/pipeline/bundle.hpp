@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A bundle that is open: what its header says, and the way to its bytes. Whatever kind came in, what
+// comes out is the same: payloads (ranges of the file, each a tar that may be compressed) and claims.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compatpack/base/digest_claim.hpp"
+#include "compatpack/base/limits.hpp"
+#include "compatpack/base/result.hpp"
+#include "compatpack/base/version.hpp"
+#include "compatpack/formats/decoder.hpp"
+#include "compatpack/io/file_source.hpp"
+
+namespace compatpack::pipeline {
+
+/// As the header has it; nothing of it is believed yet.
+struct BundleInfo {
+  std::string path;                       ///< as the user named it
+  std::string name;                       ///< its last component
+  ByteCount size;                         ///< of the file
+  std::string kind;                       ///< "run"
+  std::string dialect;                    ///< "NVIDIA makeself 1.6.0-nv4", for people
+  std::string label = {};                 ///< empty if none
+  std::optional<DriverVersion> driver = {};  ///< nullopt if the header does not say
+  std::string arch = {};                  ///< "x86_64"; empty if the header does not say
+  std::vector<ByteRange> payloads = {};   ///< at least one
+  bool is_base64 = false;
+  bool is_signed = false;                 ///< with a signature that is not checked
+  formats::Compression compression = formats::Compression::none;  ///< of the first payload
+  std::vector<DigestClaim> claims = {};   ///< the bundle's own
+  std::string header_sha256 = {};         ///< of all before the first payload
+};
+
+class Bundle {
+ public:
+  /// Opens the file at `path` and reads its header. `observer`, if not null, must outlive the bundle.
+  ///
+  /// Errors, with `subject` set: those of io::FileSource::open() and of the format; not_recognized
+  /// with what the file is instead, where that can be told.
+  static Result<std::unique_ptr<Bundle>> open(const std::string& path, io::ReadObserver* observer,
+                                              const Limits& limits);
+
+  [[nodiscard]] const BundleInfo& info() const { return info_; }
+
+  /// The whole file from its first byte on; what open() has read of it is not read again. Valid as
+  /// long as the bundle. Requires: called once.
+  io::Source& bytes();
+
+  /// Error io if the file has changed since it was opened.
+  [[nodiscard]] Result<Done> check_unchanged() const { return file_->check_unchanged(); }
+
+ private:
+  Bundle(std::unique_ptr<io::FileSource> file, std::vector<std::byte> head, BundleInfo info);
+
+  std::unique_ptr<io::FileSource> file_;
+  std::vector<std::byte> head_;
+  BundleInfo info_;
+  std::unique_ptr<io::Source> bytes_;
+};
+
+/// What a file that is no bundle seems to be, from its first bytes: "an ELF program", "a web page".
+/// Empty if nothing can be said.
+[[nodiscard]] std::string describe_other_file(std::string_view head);
+
+}  // namespace compatpack::pipeline

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Takes the wanted members out of the stream, in the order in which they come, and remembers of the
+// others why they were left. What they will be called, and which links go with them, is decided when
+// all have been seen (planner): members come in any order, and the .manifest anywhere among them.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compatpack/formats/elf.hpp"
+#include "compatpack/io/output_dir.hpp"
+#include "compatpack/pipeline/member_stream.hpp"
+#include "compatpack/pipeline/selection.hpp"
+
+namespace compatpack::pipeline {
+
+/// A member whose content has been taken.
+struct StagedMember {
+  RelPath path;
+  ByteCount size;
+  std::string sha256;
+  bool is_program;  ///< mode 0755 in the tree, else 0644: a library, or some execute bit is set
+  std::string component;
+  std::optional<formats::ElfIdentity> elf;  ///< nullopt for what is no ELF file
+};
+
+struct LeftOut {
+  std::string path;
+  std::string component;  ///< "" if none
+  std::string reason;
+};
+
+/// A link that the archive itself holds.
+struct ArchiveLink {
+  RelPath path;
+  std::string target;
+};
+
+/// All that a pass over a bundle has found.
+struct Contents {
+  std::map<std::size_t, StagedMember> members;  ///< by number, which names the staged file
+  std::vector<LeftOut> left_out;                ///< shared libraries only; programs and data are many
+  std::vector<ArchiveLink> links;
+  std::optional<std::string> manifest;  ///< text of .manifest
+  std::optional<std::string> licence;   ///< text of LICENSE
+  std::vector<std::string> libcuda_archs;  ///< of every libcuda that went by, taken or not
+  std::vector<std::string> paths;  ///< the first few members' paths, to say what a bundle is
+  std::vector<std::string> warnings;
+};
+
+class Stager final : public MemberVisitor {
+ public:
+  /// `into` holds the contents until the planner has named them; null: nothing is kept (--dry-run). All
+  /// three must outlive the stager.
+  Stager(const SelectionRequest& request, const Limits& limits, io::OutputDir* into)
+      : request_(request), limits_(limits), into_(into) {}
+
+  Result<Done> visit(const Member& member, io::Source& content) override;
+
+  [[nodiscard]] const Contents& contents() const { return contents_; }
+  [[nodiscard]] Contents release() { return std::move(contents_); }
+
+  /// The name in the output directory of the member with this number.
+  [[nodiscard]] static FileName staged_name(std::size_t number);
+
+ private:
+  Result<Done> visit_file(const Member& member, io::Source& content);
+  Result<Done> visit_hardlink(const Member& member);
+  Result<Done> take(const Member& member, const Selection& selection,
+                    std::span<const std::byte> head, io::Source& content);
+  Result<Done> forget(const RelPath& path);
+  void leave_out(const Member& member, const std::string& component, std::string reason);
+
+  const SelectionRequest& request_;
+  const Limits& limits_;
+  io::OutputDir* into_;
+  Contents contents_;
+  std::map<RelPath, std::size_t> taken_;  // number by path
+  std::size_t next_number_ = 0;
+};
+
+}  // namespace compatpack::pipeline

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compatpack/io/text_file.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+#include "compatpack/io/file_source.hpp"
+#include "compatpack/io/output_dir.hpp"
+
+#include <unistd.h>
+
+namespace compatpack::io {
+
+Result<std::optional<std::string>> read_text_file(const std::string& path, ByteCount max) {
+  if (::access(path.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+    return std::optional<std::string>();
+  }
+  CP_TRY(const auto file, FileSource::open(path, nullptr));
+  if (file->size() > max) {
+    return Error{.code = Errc::limit,
+                 .what = "file is too large",
+                 .subject = path,
+                 .expected = "at most " + std::to_string(max.value) + " bytes",
+                 .found = std::to_string(file->size().value)};
+  }
+  std::string text(static_cast<std::size_t>(file->size().value), '\0');
+  CP_TRY(const std::size_t count, read_full(*file, std::as_writable_bytes(std::span(text))));
+  text.resize(count);
+  return std::optional(std::move(text));
+}
+
+Result<std::string> absolute_target(const std::string& path) {
+  CP_TRY(const TargetPath target, split_target(path));
+  const std::unique_ptr<char, void (*)(void*)> parent(::realpath(target.parent.c_str(), nullptr),
+                                                      &std::free);
+  if (!parent) {
+    const int reason = errno;
+    Error error = io_error("cannot open the folder", target.parent, reason);
+    error.hint = reason == ENOENT ? "make it first: mkdir -p " + target.parent : "";
+    return error;
+  }
+  const std::string folder = parent.get();
+  return folder == "/" ? "/" + target.name : folder + "/" + target.name;
+}
+
+}  // namespace compatpack::io

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compatpack/io/tree_folder.hpp"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <vector>
+
+#include "compatpack/io/digest.hpp"
+
+namespace compatpack::io {
+
+std::string TreeEntry::shown() const {
+  switch (kind) {
+    case Kind::nothing:
+      return "nothing";
+    case Kind::file:
+      return "a file of " + std::to_string(size.value) + " bytes";
+    case Kind::link:
+      return "a link to " + link_target;
+    case Kind::folder:
+      return "a folder";
+    case Kind::other:
+      return "a special file";
+  }
+  return "something";
+}
+
+Result<std::optional<TreeFolder>> TreeFolder::open(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.is_open()) {
+    return std::optional(TreeFolder(std::move(fd), path, true));
+  }
+  const int reason = errno;
+  struct stat facts {};
+  if (reason == ENOENT && ::lstat(path.c_str(), &facts) != 0) {
+    return std::optional<TreeFolder>();
+  }
+  if (reason == ENOTDIR || reason == ENOENT || reason == ELOOP) {
+    return std::optional(TreeFolder(Fd(), path, false));
+  }
+  return io_error("cannot open", path, reason);
+}
+
+Result<std::vector<std::string>> TreeFolder::names() const { return list_folder(fd_, path_); }
+
+Result<TreeEntry> TreeFolder::look(const std::string& name) const {
+  struct stat facts {};
+  if (::fstatat(fd_.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) {
+      return TreeEntry{};
+    }
+    return io_error("cannot look at", shown(name), errno);
+  }
+  TreeEntry entry{.mode_bits = facts.st_mode & 07777U};
+  if (S_ISREG(facts.st_mode)) {
+    entry.kind = TreeEntry::Kind::file;
+    entry.size = {static_cast<std::uint64_t>(facts.st_size)};
+  } else if (S_ISLNK(facts.st_mode)) {
+    entry.kind = TreeEntry::Kind::link;
+    std::array<char, PATH_MAX> target{};
+    const ssize_t length =
+        ::readlinkat(fd_.get(), name.c_str(), target.data(), target.size());
+    if (length < 0) {
+      return io_error("cannot read the link", shown(name), errno);
+    }
+    entry.link_target.assign(target.data(), static_cast<std::size_t>(length));
+  } else {
+    entry.kind = S_ISDIR(facts.st_mode) ? TreeEntry::Kind::folder : TreeEntry::Kind::other;
+  }
+  return entry;
+}
+
+Result<std::string> TreeFolder::sha256(const std::string& name) const {
+  const Fd file(::openat(fd_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.is_open()) {
+    return io_error("cannot open", shown(name), errno);
+  }
+  Digest digest(DigestAlgorithm::sha256);
+  std::vector<std::byte> block(std::size_t{256} << 10U);
+  for (;;) {
+    const ssize_t count = ::read(file.get(), block.data(), block.size());
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count < 0) {
+      return io_error("cannot read", shown(name), errno);
+    }
+    if (count == 0) {
+      return digest.finish();
+    }
+    digest.update(std::span(block).first(static_cast<std::size_t>(count)));
+  }
+}
+
+Result<Done> TreeFolder::put_link(const std::string& name, const std::string& target) const {
+  // A link under another name first, so that there is no moment without either.
+  const std::string aside = "." + name + ".compatpack-link";
+  ::unlinkat(fd_.get(), aside.c_str(), 0);  // what a killed run has left
+  if (::symlinkat(target.c_str(), fd_.get(), aside.c_str()) != 0) {
+    return io_error("cannot make the link", shown(name), errno);
+  }
+  if (::renameat(fd_.get(), aside.c_str(), fd_.get(), name.c_str()) != 0) {
+    const int reason = errno;
+    ::unlinkat(fd_.get(), aside.c_str(), 0);
+    return io_error("cannot make the link", shown(name), reason);
+  }
+  return Done{};
+}
+
+Result<Done> TreeFolder::set_mode(const std::string& name, FileMode mode) const {
+  const Fd file(::openat(fd_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.is_open() || ::fchmod(file.get(), static_cast<mode_t>(mode)) != 0) {
+    return io_error("cannot set the mode of", shown(name), errno);
+  }
+  return Done{};
+}
+
+}  // namespace compatpack::io

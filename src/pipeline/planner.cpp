@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compatpack/pipeline/planner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "compatpack/base/text.hpp"
+#include "compatpack/formats/nv_manifest.hpp"
+#include "compatpack/knowledge/catalog.hpp"
+#include "compatpack/knowledge/driver_branches.hpp"
+#include "compatpack/pipeline/activation.hpp"
+
+namespace compatpack::pipeline {
+namespace {
+
+// Suffixes like 4.0.0 (libnvidia-nvvm until 510) or 1.1.13 (libnvidia-egl-wayland) are no driver
+// versions; no driver of a branch below this has CUDA libraries.
+constexpr std::uint32_t kFirstBranch = 100;
+
+// Branches from which a driver carries the library (run-format facts, section 5.1).
+constexpr std::uint32_t kNvvmSince = 470;
+
+/// The driver version that a library's file name carries.
+std::optional<DriverVersion> version_in_name(std::string_view file_name) {
+  const auto name = knowledge::parse_library_name(file_name);
+  const auto version = name ? DriverVersion::parse(name->suffix) : std::nullopt;
+  return version && version->branch() >= kFirstBranch ? version : std::nullopt;
+}
+
+std::string_view stem_of(std::string_view file_name) {
+  const auto name = knowledge::parse_library_name(file_name);
+  return name ? name->stem : std::string_view();
+}
+
+std::size_t depth(const RelPath& path) {
+  return static_cast<std::size_t>(std::count(path.text().begin(), path.text().end(), '/'));
+}
+
+std::string joined(const std::set<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) {
+    out += (out.empty() ? "" : ", ") + word;
+  }
+  return out;
+}
+
+/// What a bundle without a libcuda is, from the names in it.
+std::string describe_bundle(const Contents& contents) {
+  const auto any = [&](auto test) {
+    return std::any_of(contents.paths.begin(), contents.paths.end(), test);
+  };
+  if (any([](const std::string& path) { return path == "is_vgpu_host_package.txt"; })) {
+    return "a vGPU host (hypervisor) package, which has no CUDA libraries";
+  }
+  if (any([](const std::string& path) {
+        return path.starts_with("builds/") || path == "cuda-installer" ||
+               path.starts_with("run_files/");
+      })) {
+    return "a CUDA toolkit installer; the driver is a .run file of its own inside it";
+  }
+  if (any([](const std::string& path) {
+        return path.ends_with(".ko") || path.starts_with("kernel/");
+      })) {
+    return "a package of kernel modules";
+  }
+  if (contents.paths.empty()) {
+    return "an archive with nothing in it";
+  }
+  return "an archive that begins with " + contents.paths.front();
+}
+
+class Planner {
+ public:
+  Planner(const BundleInfo& bundle, const Contents& contents, const PlanRequest& request)
+      : bundle_(bundle), contents_(contents), request_(request) {}
+
+  Result<Plan> run() {
+    plan_.arch = request_.selection.arch;
+    plan_.left_out = contents_.left_out;
+    plan_.warnings = contents_.warnings;
+    CP_CHECK(require_libcuda());
+    CP_CHECK(name_files());
+    CP_CHECK(find_versions());
+    find_links();
+    CP_CHECK(add_texts());
+    add_warnings();
+    sort_all();
+    return std::move(plan_);
+  }
+
+ private:
+  Result<Done> require_libcuda() {
+    const auto& archs = contents_.libcuda_archs;
+    const bool there = std::find(archs.begin(), archs.end(), plan_.arch) != archs.end();
+    if (!request_.selection.include.empty()) {
+      if (contents_.members.empty()) {
+        return Error{.code = Errc::not_recognized,
+                     .what = "nothing in the bundle matches --include",
+                     .hint = "`compatpack list` shows what it holds"};
+      }
+      return Done{};
+    }
+    if (there) {
+      return contents_.members.empty() ? Result<Done>(nothing_chosen()) : Result<Done>(Done{});
+    }
+    const std::set<std::string> others(archs.begin(), archs.end());
+    return Error{.code = Errc::not_recognized,
+                 .what = "bundle has no libcuda for " + plan_.arch,
+                 .expected = "a driver with libcuda.so.VERSION",
+                 .found = others.empty() ? describe_bundle(contents_)
+                                         : "libcuda for " + joined(others),
+                 .hint = others.empty() ? "--include GLOB takes other files out of it"
+                                        : "--arch " + *others.begin()};
+  }
+
+  static Error nothing_chosen() {
+    return Error{.code = Errc::not_recognized,
+                 .what = "bundle has nothing of the components that were asked for",
+                 .hint = "`compatpack list` shows what it holds"};
+  }
+
+  /// A flat folder: the last component is the name. Of two with one name, the one nearer the root is
+  /// the driver's (tls/ held variants until 410).
+  Result<Done> name_files() {
+    std::map<std::string, std::size_t> by_name;
+    for (const auto& [number, member] : contents_.members) {
+      const std::string name(member.path.name());
+      const auto [found, fresh] = by_name.emplace(name, number);
+      if (fresh) {
+        continue;
+      }
+      const StagedMember& other = contents_.members.at(found->second);
+      if (depth(other.path) == depth(member.path) && other.sha256 != member.sha256) {
+        return Error{.code = Errc::conflict,
+                     .what = "two members would have one name in the tree",
+                     .expected = "one file " + name,
+                     .found = other.path.text() + " and " + member.path.text(),
+                     .hint = "leave one out: --exclude '" + member.path.text() + "'"};
+      }
+      const bool nearer = depth(member.path) < depth(other.path);
+      const StagedMember& loser = nearer ? other : member;
+      plan_.left_out.push_back(
+          {loser.path.text(), loser.component, "another file of this name stands nearer the root"});
+      if (nearer) {
+        found->second = number;
+      }
+    }
+    for (const auto& [name, number] : by_name) {
+      const StagedMember& member = contents_.members.at(number);
+      CP_TRY(FileName to, FileName::parse(name));
+      plan_.files.push_back({std::move(to), number, member.path.text(), member.size, member.sha256,
+                             member.component, member.elf ? member.elf->soname : "", member.is_program});
+      plan_.total.value += member.size.value;
+      names_.insert(name);
+    }
+    return Done{};
+  }
+
+  /// One driver version in a tree: libcuda opens others by their full name, so that a mix of point
+  /// releases breaks without a word.
+  Result<Done> find_versions() {
+    const PlannedFile* first = nullptr;
+    for (const PlannedFile& file : plan_.files) {
+      const auto version = version_in_name(file.to.text());
+      if (!version) {
+        continue;
+      }
+      if (plan_.driver && *version != *plan_.driver) {
+        return Error{.code = Errc::unsupported,
+                     .what = "libraries of two driver versions",
+                     .expected = "all of " + plan_.driver->text() + ", as " + first->from,
+                     .found = file.from};
+      }
+      first = plan_.driver ? first : &file;
+      plan_.driver = version;
+      if (stem_of(file.to.text()) == "libcuda") {
+        const auto& elf = contents_.members.at(file.member).elf;
+        if (elf && elf->forward_compat_note) {
+          plan_.note = formats::parse_fwd_compat_note(*elf->forward_compat_note);
+        }
+      }
+    }
+    if (!plan_.driver) {
+      plan_.driver = bundle_.driver;
+    }
+    if (plan_.note && plan_.note->cuda) {
+      plan_.cuda = plan_.note->cuda;
+    } else if (plan_.driver) {
+      plan_.cuda = knowledge::cuda_of_branch(plan_.driver->branch());
+    }
+    if (plan_.driver && bundle_.driver && *plan_.driver != *bundle_.driver) {
+      plan_.warnings.push_back("the header says driver " + bundle_.driver->text() +
+                               ", the libraries are of " + plan_.driver->text());
+    }
+    return Done{};
+  }
+
+  /// The union of what the libraries, the .manifest and the archive say; the first named wins.
+  void find_links() {
+    for (const PlannedFile& file : plan_.files) {
+      add_soname_link(file);
+    }
+    struct Claim {
+      std::string at;
+      std::string target;
+    };
+    std::vector<Claim> claims;
+    if (contents_.manifest) {
+      if (const auto manifest = formats::parse_nv_manifest(*contents_.manifest)) {
+        const auto width = request_.selection.arch == "i386" && bundle_.arch != "i386"
+                               ? formats::ManifestWidth::compat32
+                               : formats::ManifestWidth::native;
+        for (const auto& entry : manifest->entries) {
+          if (entry.is_link() && entry.target && entry.width == width) {
+            claims.push_back({std::string(entry.file.name()), *entry.target});
+          }
+        }
+      } else {
+        plan_.warnings.push_back(".manifest: " + manifest.error().what +
+                                 "; links are made from the libraries alone");
+      }
+    }
+    for (const ArchiveLink& link : contents_.links) {
+      claims.push_back({std::string(link.path.name()), link.target});
+    }
+    claims.push_back({"libcuda.so", "libcuda.so.1"});
+    // Links to links are usual, in any order: go on until nothing is added.
+    for (bool added = true; added;) {
+      added = false;
+      for (const Claim& claim : claims) {
+        added = add_link(claim.at, claim.target) || added;
+      }
+    }
+  }
+
+  void add_soname_link(const PlannedFile& file) {
+    const std::string& name = file.to.text();
+    const std::string_view stem = stem_of(name);
+    if (stem.empty()) {
+      return;
+    }
+    if (!file.soname.empty() && stem_of(file.soname) == stem) {
+      add_link(file.soname, name);
+      return;
+    }
+    // A soname with another stem would take another library's place. What it should have been is in
+    // the catalog, for those that are known to be wrong.
+    for (const auto& row : knowledge::library_rows(stem)) {
+      if (!row.soname_suffix.empty()) {
+        add_link(std::string(stem) + std::string(row.soname_suffix), name);
+      }
+    }
+    if (!file.soname.empty()) {
+      plan_.warnings.push_back(name + " names itself " + file.soname +
+                               ", which is another library's name; no such link is made");
+    }
+  }
+
+  /// Adds a link if its target is in the tree and its own name is free.
+  bool add_link(const std::string& at, const std::string& target) {
+    auto at_name = FileName::parse(at);
+    auto target_name = FileName::parse(target);
+    if (!at_name || !target_name || names_.contains(at) || !names_.contains(target) ||
+        !knowledge::parse_library_name(at)) {
+      return false;
+    }
+    names_.insert(at);
+    plan_.links.push_back({*std::move(at_name), *std::move(target_name)});
+    return true;
+  }
+
+  Result<Done> add_texts() {
+    std::map<std::string, std::string> texts;
+    if (plan_.driver) {
+      const ActivationFacts facts{*plan_.driver, request_.prefix};
+      texts["env.sh"] = make_env_sh(facts);
+      texts["env.fish"] = make_env_fish(facts);
+      texts["env.csh"] = make_env_csh(facts);
+    }
+    if (contents_.licence) {
+      texts["LICENSE"] = *contents_.licence;
+    }
+    for (auto& [name, content] : texts) {
+      CP_TRY(FileName at, FileName::parse(name));
+      plan_.total.value += content.size();
+      plan_.texts.push_back({std::move(at), std::move(content)});
+    }
+    for (const std::string& own : {std::string("env.sh"), std::string("env.fish"),
+                                   std::string("env.csh"), std::string("LICENSE"),
+                                   std::string(kReceiptName)}) {
+      if (names_.contains(own)) {
+        return Error{.code = Errc::conflict,
+                     .what = "a member would have the name of one of the tree's own files",
+                     .found = own,
+                     .hint = "leave it out: --exclude '" + own + "'"};
+      }
+    }
+    return Done{};
+  }
+
+  [[nodiscard]] bool has_stem(std::string_view stem) const {
+    return std::any_of(plan_.files.begin(), plan_.files.end(), [stem](const PlannedFile& file) {
+      return stem_of(file.to.text()) == stem;
+    });
+  }
+
+  void add_warnings() {
+    auto& warnings = plan_.warnings;
+    if (has_stem("libcuda") && !has_stem("libnvidia-ptxjitcompiler")) {
+      warnings.emplace_back(
+          "no libnvidia-ptxjitcompiler in the tree: programs that carry PTX code will fail with "
+          "CUDA_ERROR_JIT_COMPILER_NOT_FOUND (221)");
+    }
+    const bool nvvm_due = plan_.driver && plan_.driver->branch() >= kNvvmSince;
+    if (has_stem("libcuda") && nvvm_due && plan_.arch != "i386" && !has_stem("libnvidia-nvvm")) {
+      warnings.emplace_back(
+          "no libnvidia-nvvm in the tree: link-time optimization at run time (JIT LTO) will fail");
+    }
+    std::set<std::string> components;
+    for (const PlannedFile& file : plan_.files) {
+      components.insert(file.component);
+      const auto& elf = contents_.members.at(file.member).elf;
+      if (elf && is_newer(elf->glibc_needed, plan_.glibc_needed)) {
+        plan_.glibc_needed = elf->glibc_needed;
+      }
+    }
+    for (const auto& row : knowledge::components()) {
+      if (components.contains(std::string(row.name)) && !row.warning.empty()) {
+        warnings.push_back("component " + std::string(row.name) + ": " + std::string(row.warning));
+      }
+    }
+    for (const LeftOut& one : plan_.left_out) {
+      if (one.component.empty() && one.reason.starts_with("no component")) {
+        warnings.push_back(one.path + ": no component knows this library; it may be new in this "
+                                      "driver, and --include takes it");
+      }
+    }
+  }
+
+  /// Whether glibc version `a` ("2.34") is newer than `b`; "" is older than all.
+  static bool is_newer(std::string_view a, std::string_view b) {
+    const auto left = DriverVersion::parse(a);
+    const auto right = DriverVersion::parse(b);
+    return left && (!right || *right < *left);
+  }
+
+  void sort_all() {
+    const auto by_at = [](const auto& a, const auto& b) { return a.at < b.at; };
+    std::sort(plan_.links.begin(), plan_.links.end(), by_at);
+    std::sort(plan_.texts.begin(), plan_.texts.end(), by_at);
+    std::sort(plan_.left_out.begin(), plan_.left_out.end(),
+              [](const LeftOut& a, const LeftOut& b) { return a.path < b.path; });
+  }
+
+  const BundleInfo& bundle_;
+  const Contents& contents_;
+  const PlanRequest& request_;
+  Plan plan_;
+  std::set<std::string> names_;  // of files and links so far
+};
+
+}  // namespace
+
+Result<Plan> make_plan(const BundleInfo& bundle, const Contents& contents,
+                       const PlanRequest& request) {
+  return Planner(bundle, contents, request).run();
+}
+
+}  // namespace compatpack::pipeline

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compatpack/pipeline/receipt.hpp"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "compatpack/base/rel_path.hpp"
+
+namespace compatpack::pipeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::optional<DigestAlgorithm> algorithm_named(std::string_view name) {
+  for (const DigestAlgorithm one : {DigestAlgorithm::cksum, DigestAlgorithm::md5,
+                                    DigestAlgorithm::sha1, DigestAlgorithm::sha256,
+                                    DigestAlgorithm::sha512}) {
+    if (name_of(one) == name) {
+      return one;
+    }
+  }
+  return std::nullopt;
+}
+
+Json json_of(const DigestClaim& claim) {
+  return {{"algorithm", name_of(claim.algorithm)},
+          {"digest", claim.digest},
+          {"from_byte", claim.covers.begin.value},
+          {"to_byte", claim.covers.end.value},
+          {"said_by", claim.origin}};
+}
+
+Json json_of(const SelectionRequest& selection) {
+  Json components = Json::array();
+  for (const auto component : selection.components) {
+    components.push_back(knowledge::row_of(component).name);
+  }
+  if (selection.all) {
+    components.push_back("all");
+  }
+  return {{"components", std::move(components)},
+          {"include", selection.include},
+          {"exclude", selection.exclude},
+          {"arch", selection.arch}};
+}
+
+/// A member of a JSON object. Throws, as the library does, where it is missing or of another type:
+/// parse_receipt() is the one place that catches.
+template <class T>
+T get(const Json& object, const char* key) {
+  return object.at(key).get<T>();
+}
+
+/// A name that can stand in a tree.
+std::string get_name(const Json& object, const char* key) {
+  auto name = get<std::string>(object, key);
+  if (!FileName::parse(name)) {
+    throw std::invalid_argument("not a plain file name: " + name);
+  }
+  return name;
+}
+
+DigestClaim claim_from(const Json& json) {
+  const auto algorithm = algorithm_named(get<std::string>(json, "algorithm"));
+  if (!algorithm) {
+    throw std::invalid_argument("no such algorithm");
+  }
+  return {*algorithm,
+          get<std::string>(json, "digest"),
+          {{get<std::uint64_t>(json, "from_byte")}, {get<std::uint64_t>(json, "to_byte")}},
+          get<std::string>(json, "said_by")};
+}
+
+SelectionRequest selection_from(const Json& json) {
+  SelectionRequest selection;
+  for (const auto& name : json.at("components")) {
+    const auto text = name.get<std::string>();
+    const auto component = knowledge::component_named(text);
+    if (component) {
+      selection.components.insert(*component);
+    } else if (text == "all") {
+      selection.all = true;
+    }
+  }
+  selection.include = get<std::vector<std::string>>(json, "include");
+  selection.exclude = get<std::vector<std::string>>(json, "exclude");
+  selection.arch = get<std::string>(json, "arch");
+  return selection;
+}
+
+Receipt receipt_from(const Json& json) {
+  const Json& bundle = json.at("bundle");
+  Receipt receipt{
+      .compatpack_version = get<std::string>(json, "compatpack"),
+      .bundle = {.name = get<std::string>(bundle, "name"),
+                 .size = {get<std::uint64_t>(bundle, "size")},
+                 .sha256 = get<std::string>(bundle, "sha256"),
+                 .header_sha256 = get<std::string>(bundle, "header_sha256"),
+                 .kind = get<std::string>(bundle, "kind"),
+                 .dialect = get<std::string>(bundle, "dialect"),
+                 .verified = {}},
+      .verification_skipped = get<bool>(json, "verification_skipped"),
+      .driver_version = get<std::string>(json, "driver_version"),
+      .cuda_version = get<std::string>(json, "cuda_version"),
+      .selection = selection_from(json.at("selection")),
+      .prefix = get<std::string>(json, "prefix"),
+      .files = {},
+      .links = {}};
+  for (const Json& claim : bundle.at("verified")) {
+    receipt.bundle.verified.push_back(claim_from(claim));
+  }
+  for (const Json& file : json.at("files")) {
+    receipt.files.push_back({.path = get_name(file, "path"),
+                             .size = {get<std::uint64_t>(file, "size")},
+                             .sha256 = get<std::string>(file, "sha256"),
+                             .is_program = get<std::string>(file, "mode") == "0755",
+                             .component = get<std::string>(file, "component"),
+                             .from = get<std::string>(file, "from")});
+  }
+  for (const Json& link : json.at("links")) {
+    receipt.links.push_back({get_name(link, "path"), get_name(link, "target")});
+  }
+  return receipt;
+}
+
+Error not_a_receipt(std::string found) {
+  return Error{.code = Errc::corrupt,
+               .what = "not a receipt of compatpack",
+               .expected = "JSON as compatpack writes it",
+               .found = std::move(found)};
+}
+
+}  // namespace
+
+std::string render_receipt(const Receipt& receipt) {
+  Json verified = Json::array();
+  for (const DigestClaim& claim : receipt.bundle.verified) {
+    verified.push_back(json_of(claim));
+  }
+  Json files = Json::array();
+  for (const ReceiptFile& file : receipt.files) {
+    files.push_back({{"path", file.path},
+                     {"size", file.size.value},
+                     {"sha256", file.sha256},
+                     {"mode", file.is_program ? "0755" : "0644"},
+                     {"component", file.component},
+                     {"from", file.from}});
+  }
+  Json links = Json::array();
+  for (const ReceiptLink& link : receipt.links) {
+    links.push_back({{"path", link.path}, {"target", link.target}});
+  }
+  const Json json = {{"format", kReceiptFormat},
+                     {"compatpack", receipt.compatpack_version},
+                     {"driver_version", receipt.driver_version},
+                     {"cuda_version", receipt.cuda_version},
+                     {"bundle",
+                      {{"name", receipt.bundle.name},
+                       {"size", receipt.bundle.size.value},
+                       {"sha256", receipt.bundle.sha256},
+                       {"header_sha256", receipt.bundle.header_sha256},
+                       {"kind", receipt.bundle.kind},
+                       {"dialect", receipt.bundle.dialect},
+                       {"verified", std::move(verified)}}},
+                     {"verification_skipped", receipt.verification_skipped},
+                     {"selection", json_of(receipt.selection)},
+                     {"prefix", receipt.prefix},
+                     {"files", std::move(files)},
+                     {"links", std::move(links)}};
+  // Names are bytes; those that are no UTF-8 are written with the replacement character.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<Receipt> parse_receipt(std::string_view text) {
+  try {
+    const Json json = Json::parse(text);
+    const int format = get<int>(json, "format");
+    if (format > kReceiptFormat) {
+      return Error{.code = Errc::unsupported,
+                   .what = "receipt was written by a newer compatpack",
+                   .expected = "format " + std::to_string(kReceiptFormat),
+                   .found = "format " + std::to_string(format)};
+    }
+    return receipt_from(json);
+  } catch (const Json::exception& fault) {
+    return not_a_receipt(fault.what());
+  } catch (const std::invalid_argument& fault) {
+    return not_a_receipt(fault.what());
+  }
+}
+
+}  // namespace compatpack::pipeline

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compatpack/pipeline/staging.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "compatpack/io/digest.hpp"
+
+namespace compatpack::pipeline {
+namespace {
+
+using formats::EntryType;
+
+// Writes of 256 KiB: larger ones gain nothing, and smaller ones cost system calls.
+constexpr std::size_t kBlockSize = 256U << 10U;
+
+constexpr std::size_t kPathsMax = 200;
+
+Result<std::string> read_text(io::Source& content, const Member& member, ByteCount max) {
+  if (member.size > max) {
+    return Error{.code = Errc::limit,
+                 .what = "text in the bundle is too large",
+                 .subject = member.path.text(),
+                 .expected = "at most " + std::to_string(max.value) + " bytes",
+                 .found = std::to_string(member.size.value)};
+  }
+  std::string text(static_cast<std::size_t>(member.size.value), '\0');
+  CP_TRY(const std::size_t count,
+         io::read_full(content, std::as_writable_bytes(std::span(text))));
+  text.resize(count);
+  return text;
+}
+
+io::FileMode mode_of(const StagedMember& member) {
+  return member.is_program ? io::FileMode::program : io::FileMode::data;
+}
+
+/// Whether the path is that of a CUDA driver library, whatever its version.
+bool is_libcuda(const RelPath& path) {
+  const auto name = knowledge::parse_library_name(path.name());
+  return name && name->stem == "libcuda" && !knowledge::is_decoy_folder(path.folder());
+}
+
+}  // namespace
+
+FileName Stager::staged_name(std::size_t number) {
+  // A number within a fixed text is a plain file name: this cannot fail.
+  return *FileName::parse(".member-" + std::to_string(number));
+}
+
+Result<Done> Stager::visit(const Member& member, io::Source& content) {
+  if (contents_.paths.size() < kPathsMax) {
+    contents_.paths.push_back(member.path.text());
+  }
+  switch (member.type) {
+    case EntryType::file:
+      return visit_file(member, content);
+    case EntryType::hardlink:
+      return visit_hardlink(member);
+    case EntryType::symlink:
+      contents_.links.push_back({member.path, member.link_target});
+      return Done{};
+    case EntryType::folder:
+    case EntryType::special:
+      return Done{};
+  }
+  return Done{};
+}
+
+Result<Done> Stager::visit_file(const Member& member, io::Source& content) {
+  const Selection selection = select_by_path(member.path, request_);
+  std::array<std::byte, formats::kElfHeadSize> buffer{};
+  std::span<const std::byte> head;
+  switch (selection.use) {
+    case Selection::Use::manifest: {
+      CP_TRY(contents_.manifest, read_text(content, member, limits_.kept_text));
+      return Done{};
+    }
+    case Selection::Use::licence: {
+      CP_TRY(contents_.licence, read_text(content, member, limits_.kept_text));
+      return Done{};
+    }
+    case Selection::Use::none:
+      if (!is_libcuda(member.path)) {
+        leave_out(member, selection.component, selection.reason);
+        return Done{};
+      }
+      break;
+    case Selection::Use::library:
+    case Selection::Use::file:
+      break;
+  }
+  CP_TRY(const std::size_t count, io::read_full(content, buffer));
+  head = std::span(buffer).first(count);
+  if (is_libcuda(member.path)) {
+    if (const auto elf = formats::parse_elf_head(head)) {
+      contents_.libcuda_archs.emplace_back(formats::name_of(*elf));
+    }
+  }
+  const std::string unfit = selection.use == Selection::Use::none
+                                ? selection.reason
+                                : unfit_content(head, selection, request_);
+  if (!unfit.empty()) {
+    leave_out(member, selection.component, unfit);
+    return Done{};
+  }
+  return take(member, selection, head, content);
+}
+
+Result<Done> Stager::take(const Member& member, const Selection& selection,
+                          std::span<const std::byte> head, io::Source& content) {
+  CP_CHECK(forget(member.path));
+  const std::size_t number = next_number_++;
+  const FileName name = staged_name(number);
+  auto opened = into_ == nullptr ? io::OutputFile::in_memory(member.path.text())
+                                 : into_->create(name);
+  CP_TRY(io::OutputFile file, std::move(opened));
+  io::Digest digest(DigestAlgorithm::sha256);
+  digest.update(head);
+  CP_CHECK(file.write(head));
+  std::vector<std::byte> block(kBlockSize);
+  for (;;) {
+    CP_TRY(const std::size_t count, io::read_full(content, block));
+    if (count == 0) {
+      break;
+    }
+    const std::span<const std::byte> bytes = std::span(block).first(count);
+    digest.update(bytes);
+    CP_CHECK(file.write(bytes));
+  }
+
+  StagedMember staged{.path = member.path,
+                      .size = file.size(),
+                      .sha256 = digest.finish(),
+                      .is_program = selection.use == Selection::Use::library ||
+                                    (member.mode_bits & 0111U) != 0,
+                      .component = selection.component,
+                      .elf = std::nullopt};
+  if (formats::parse_elf_head(head)) {
+    CP_TRY(const io::MappedBytes mapped, file.map());
+    auto elf = formats::parse_elf(mapped.bytes());
+    if (!elf) {
+      Error error = std::move(elf).error();
+      error.subject = member.path.text();
+      return error;
+    }
+    staged.elf = *std::move(elf);
+  }
+  if (into_ != nullptr) {
+    CP_CHECK(into_->finish(std::move(file), name, mode_of(staged)));
+  }
+  taken_.emplace(member.path, number);
+  contents_.members.emplace(number, std::move(staged));
+  return Done{};
+}
+
+/// A later member of the same path replaces an earlier one, as it does for tar.
+Result<Done> Stager::forget(const RelPath& path) {
+  const auto found = taken_.find(path);
+  if (found == taken_.end()) {
+    return Done{};
+  }
+  contents_.warnings.push_back(path.text() + " stands in the bundle twice; the later one is taken");
+  const std::size_t number = found->second;
+  taken_.erase(found);
+  contents_.members.erase(number);
+  return into_ == nullptr ? Result<Done>(Done{}) : into_->remove(staged_name(number));
+}
+
+/// Another name for an earlier member. makeself 2.4.2 makes each file a hard link to itself too.
+Result<Done> Stager::visit_hardlink(const Member& member) {
+  if (member.path.text() == member.link_target) {
+    return Done{};
+  }
+  const Selection selection = select_by_path(member.path, request_);
+  const bool wanted =
+      selection.use == Selection::Use::library || selection.use == Selection::Use::file;
+  if (!wanted) {
+    leave_out(member, selection.component, selection.reason);
+    return Done{};
+  }
+  CP_TRY(const RelPath target, RelPath::parse(member.link_target));
+  const auto found = taken_.find(target);
+  if (found == taken_.end()) {
+    return Error{.code = Errc::unsupported,
+                 .what = "hard link to a member that was not taken",
+                 .subject = member.path.text(),
+                 .expected = "a link to a library that is taken too",
+                 .found = member.link_target,
+                 .hint = "take both: --include '" + member.link_target + "'"};
+  }
+  // The same content under a second name is one staged file more in the plan, not a link: whoever
+  // looks for a regular file of that name finds one.
+  StagedMember copy = contents_.members.at(found->second);
+  const std::size_t from = found->second;
+  CP_CHECK(forget(member.path));
+  const std::size_t number = next_number_++;
+  if (into_ != nullptr) {
+    CP_CHECK(into_->copy(staged_name(from), staged_name(number), mode_of(copy)));
+  }
+  copy.path = member.path;
+  copy.component = selection.component;
+  taken_.emplace(member.path, number);
+  contents_.members.emplace(number, std::move(copy));
+  return Done{};
+}
+
+void Stager::leave_out(const Member& member, const std::string& component, std::string reason) {
+  if (knowledge::parse_library_name(member.path.name())) {
+    contents_.left_out.push_back({member.path.text(), component, std::move(reason)});
+  }
+}
+
+}  // namespace compatpack::pipeline

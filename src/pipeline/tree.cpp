@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compatpack/pipeline/tree.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compatpack/io/digest.hpp"
+#include "compatpack/io/text_file.hpp"
+#include "compatpack/io/tree_folder.hpp"
+
+namespace compatpack::pipeline {
+namespace {
+
+// A receipt of 1,000 files is 300 KB.
+constexpr ByteCount kReceiptMax{16U << 20U};
+
+using Kind = TreeFault::Kind;
+using io::TreeEntry;
+
+std::string octal(unsigned mode) {
+  std::string out;
+  for (int shift = 9; shift >= 0; shift -= 3) {
+    out += static_cast<char>('0' + ((mode >> static_cast<unsigned>(shift)) & 7U));
+  }
+  return out;
+}
+
+std::string in_bytes(ByteCount size) { return std::to_string(size.value) + " bytes"; }
+
+io::FileMode mode_of(const ReceiptFile& file) {
+  return file.is_program ? io::FileMode::program : io::FileMode::data;
+}
+
+Result<std::optional<TreeFault>> check_file(const io::TreeFolder& folder, const ReceiptFile& file,
+                                            TreeCheck how) {
+  CP_TRY(const TreeEntry entry, folder.look(file.path));
+  const auto fault = [&](Kind kind, std::string expected, std::string found) {
+    return std::optional(TreeFault{kind, file.path, std::move(expected), std::move(found)});
+  };
+  if (entry.kind == TreeEntry::Kind::nothing) {
+    return fault(Kind::missing, "a file of " + in_bytes(file.size), "nothing");
+  }
+  if (entry.kind != TreeEntry::Kind::file) {
+    return fault(Kind::not_a_file, "a file of " + in_bytes(file.size), entry.shown());
+  }
+  if (entry.size != file.size) {
+    return fault(Kind::wrong_size, in_bytes(file.size), in_bytes(entry.size));
+  }
+  if (how == TreeCheck::digests) {
+    CP_TRY(const std::string sha256, folder.sha256(file.path));
+    if (sha256 != file.sha256) {
+      return fault(Kind::wrong_content, "SHA-256 " + file.sha256, sha256);
+    }
+  }
+  const unsigned wanted = static_cast<unsigned>(mode_of(file));
+  // A group's or umask's doing is no fault, as long as all can read, and run what is to be run.
+  if ((entry.mode_bits & wanted & 0555U) != (wanted & 0555U)) {
+    return fault(Kind::wrong_mode, "mode " + octal(wanted), "mode " + octal(entry.mode_bits));
+  }
+  return std::optional<TreeFault>();
+}
+
+Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const ReceiptLink& link) {
+  CP_TRY(const TreeEntry entry, folder.look(link.path));
+  const auto fault = [&](Kind kind) {
+    return std::optional(
+        TreeFault{kind, link.path, "a link to " + link.target, entry.shown()});
+  };
+  if (entry.kind == TreeEntry::Kind::nothing) {
+    return fault(Kind::missing);
+  }
+  if (entry.kind == TreeEntry::Kind::file) {
+    return fault(Kind::link_is_a_file);
+  }
+  if (entry.kind != TreeEntry::Kind::link || entry.link_target != link.target) {
+    return fault(Kind::wrong_link);
+  }
+  return std::optional<TreeFault>();
+}
+
+}  // namespace
+
+std::string_view compatpack_version() { return COMPATPACK_VERSION; }
+
+Result<TreePlace> look_at_tree(const std::string& path) {
+  CP_TRY(const auto folder, io::TreeFolder::open(path));
+  if (!folder) {
+    return TreePlace{.kind = TreePlace::Kind::nothing};
+  }
+  if (!folder->is_folder()) {
+    return TreePlace{.kind = TreePlace::Kind::foreign, .why = "is not a folder"};
+  }
+  CP_TRY(const auto names, folder->names());
+  if (names.empty()) {
+    return TreePlace{.kind = TreePlace::Kind::nothing};
+  }
+  if (std::find(names.begin(), names.end(), kReceiptName) == names.end()) {
+    return TreePlace{.kind = TreePlace::Kind::foreign,
+                     .why = "has files, and no " + std::string(kReceiptName)};
+  }
+  CP_TRY(const auto text, io::read_text_file(path + "/" + std::string(kReceiptName), kReceiptMax));
+  auto receipt = parse_receipt(text.value_or(""));
+  if (!receipt) {
+    return TreePlace{.kind = TreePlace::Kind::foreign,
+                     .why = std::string(kReceiptName) + ": " + receipt.error().what};
+  }
+  return TreePlace{.kind = TreePlace::Kind::tree, .receipt = *std::move(receipt)};
+}
+
+Result<Receipt> read_tree(const std::string& path) {
+  CP_TRY(TreePlace place, look_at_tree(path));
+  if (place.kind == TreePlace::Kind::tree) {
+    return *std::move(place.receipt);
+  }
+  const bool nothing = place.kind == TreePlace::Kind::nothing;
+  return Error{.code = nothing ? Errc::io : Errc::not_recognized,
+               .what = "not a compat tree",
+               .subject = path,
+               .expected = "a folder that `compatpack extract` made",
+               .found = nothing ? "nothing there" : place.why};
+}
+
+Result<std::vector<TreeFault>> check_tree(const std::string& path, const Receipt& receipt,
+                                          TreeCheck how) {
+  CP_TRY(const auto folder, io::TreeFolder::open(path));
+  if (!folder || !folder->is_folder()) {
+    return Error{.code = Errc::io, .what = "not a folder", .subject = path};
+  }
+  std::vector<TreeFault> faults;
+  std::set<std::string, std::less<>> known{std::string(kReceiptName)};
+  for (const ReceiptFile& file : receipt.files) {
+    known.insert(file.path);
+    CP_TRY(auto fault, check_file(*folder, file, how));
+    if (fault) {
+      faults.push_back(*std::move(fault));
+    }
+  }
+  for (const ReceiptLink& link : receipt.links) {
+    known.insert(link.path);
+    CP_TRY(auto fault, check_link(*folder, link));
+    if (fault) {
+      faults.push_back(*std::move(fault));
+    }
+  }
+  CP_TRY(const auto names, folder->names());
+  for (const std::string& name : names) {
+    if (!known.contains(name)) {
+      CP_TRY(const TreeEntry entry, folder->look(name));
+      faults.push_back({Kind::extra, name, "nothing", entry.shown()});
+    }
+  }
+  std::stable_sort(faults.begin(), faults.end(),
+                   [](const TreeFault& a, const TreeFault& b) { return a.path < b.path; });
+  return faults;
+}
+
+std::string describe(const TreeFault& fault) {
+  switch (fault.kind) {
+    case Kind::missing:
+      return "missing";
+    case Kind::wrong_size:
+      return "has another size";
+    case Kind::wrong_content:
+      return "has other content";
+    case Kind::wrong_mode:
+      return "has another mode";
+    case Kind::wrong_link:
+      return "leads elsewhere";
+    case Kind::link_is_a_file:
+      return "is a file where a link should be (a copy that followed links?)";
+    case Kind::not_a_file:
+      return "is not a file";
+    case Kind::extra:
+      return "is not of this tree";
+  }
+  return "differs";
+}
+
+bool is_repairable(const TreeFault& fault) {
+  switch (fault.kind) {
+    case Kind::missing:
+      return fault.expected.starts_with("a link");
+    case Kind::wrong_mode:
+    case Kind::wrong_link:
+    case Kind::link_is_a_file:
+      return true;
+    case Kind::wrong_size:
+    case Kind::wrong_content:
+    case Kind::not_a_file:
+    case Kind::extra:
+      return false;
+  }
+  return false;
+}
+
+Result<Done> repair_tree(const std::string& path, const Receipt& receipt,
+                         const std::vector<TreeFault>& faults) {
+  CP_TRY(const auto folder, io::TreeFolder::open(path));
+  if (!folder) {
+    return Error{.code = Errc::io, .what = "not a folder", .subject = path};
+  }
+  for (const TreeFault& fault : faults) {
+    if (!is_repairable(fault)) {
+      continue;
+    }
+    for (const ReceiptLink& link : receipt.links) {
+      if (link.path == fault.path) {
+        CP_CHECK(folder->put_link(link.path, link.target));
+      }
+    }
+    for (const ReceiptFile& file : receipt.files) {
+      if (file.path == fault.path) {
+        CP_CHECK(folder->set_mode(file.path, mode_of(file)));
+      }
+    }
+  }
+  return Done{};
+}
+
+Receipt make_receipt(const Plan& plan, const BundleInfo& bundle, const Verification& verification,
+                     Verify verify, const PlanRequest& request) {
+  Receipt receipt{.compatpack_version = std::string(compatpack_version()),
+                  .bundle = {.name = bundle.name,
+                             .size = bundle.size,
+                             .sha256 = verification.sha256,
+                             .header_sha256 = bundle.header_sha256,
+                             .kind = bundle.kind,
+                             .dialect = bundle.dialect,
+                             .verified = {}},
+                  .verification_skipped = verify == Verify::nothing,
+                  .driver_version = plan.driver ? plan.driver->text() : "",
+                  .cuda_version = plan.cuda ? plan.cuda->text() : "",
+                  .selection = request.selection,
+                  .prefix = request.prefix,
+                  .files = {},
+                  .links = {}};
+  if (verify == Verify::claims) {
+    for (const io::CheckedClaim& one : verification.claims) {
+      receipt.bundle.verified.push_back(one.claim);
+    }
+  }
+  for (const PlannedFile& file : plan.files) {
+    receipt.files.push_back({.path = file.to.text(),
+                             .size = file.size,
+                             .sha256 = file.sha256,
+                             .is_program = file.is_program,
+                             .component = file.component,
+                             .from = file.from});
+  }
+  for (const PlannedText& text : plan.texts) {
+    io::Digest digest(DigestAlgorithm::sha256);
+    digest.update(as_bytes(text.content));
+    receipt.files.push_back({.path = text.at.text(),
+                             .size = {text.content.size()},
+                             .sha256 = digest.finish(),
+                             .is_program = false});
+  }
+  std::sort(receipt.files.begin(), receipt.files.end(),
+            [](const ReceiptFile& a, const ReceiptFile& b) { return a.path < b.path; });
+  for (const PlannedLink& link : plan.links) {
+    receipt.links.push_back({link.at.text(), link.target.text()});
+  }
+  return receipt;
+}
+
+Result<Done> write_tree(io::OutputDir& dir, const Contents& contents, const Plan& plan,
+                        const Receipt& receipt) {
+  std::set<std::size_t> named;
+  for (const PlannedFile& file : plan.files) {
+    named.insert(file.member);
+    CP_CHECK(dir.rename(Stager::staged_name(file.member), file.to));
+  }
+  for (const auto& [number, member] : contents.members) {
+    if (!named.contains(number)) {
+      CP_CHECK(dir.remove(Stager::staged_name(number)));
+    }
+  }
+  for (const PlannedText& text : plan.texts) {
+    CP_CHECK(dir.write_text(text.at, text.content, io::FileMode::data));
+  }
+  for (const PlannedLink& link : plan.links) {
+    CP_CHECK(dir.link(link.at, link.target));
+  }
+  CP_TRY(const FileName name, FileName::parse(kReceiptName));
+  return dir.write_text(name, render_receipt(receipt), io::FileMode::data);
+}
+
+}  // namespace compatpack::pipeline
