@@ -2,6 +2,7 @@
 #include "compatpack/base/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "compatpack/base/bytes.hpp"
@@ -46,9 +47,9 @@ CodePoint first_code_point(std::string_view text) {
     }
     value = value << 6U | (at(i) & 0x3FU);
   }
-  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (lead < 0xC2 || lead > 0xF4 || value < kLeast[length] || value > 0x10FFFF || surrogate) {
+  if (lead < 0xC2 || lead > 0xF4 || value < kLeast.at(length) || value > 0x10FFFF || surrogate) {
     return {0, 0};
   }
   return {value, length};

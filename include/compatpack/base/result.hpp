@@ -41,8 +41,8 @@ class [[nodiscard]] Result {
 
 }  // namespace compatpack
 
-#define CP_JOIN_(a, b) a##b
-#define CP_JOIN(a, b) CP_JOIN_(a, b)
+#define CP_PASTE(a, b) a##b
+#define CP_JOIN(a, b) CP_PASTE(a, b)
 
 /// `CP_TRY(auto x, f());` binds the value of f() to x, or returns its Error from this function.
 #define CP_TRY(target, ...)                                  \
