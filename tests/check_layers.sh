@@ -23,6 +23,9 @@ BEGIN {
   allowed["commands"]  = "base io formats knowledge host pipeline"
   allowed["cli"]       = "base io formats knowledge host pipeline commands"
 
+  # Headers that the build makes, and who may include them.
+  generated["activation_templates.hpp"] = "src/pipeline/activation.cpp"
+
   # A header (a regular expression on its name), and the files that may include it.
   n = 0
   confine("archive(_entry)?[.]h",      "src/formats/archive[.]cpp")
@@ -60,6 +63,12 @@ function check(name, quoted,   parts, other, layer, i) {
       report(name ": " other " is no layer")
     } else if (other != layer && index(" " allowed[layer] " ", " " other " ") == 0) {
       report(name ": " layer " may not include " other)
+    }
+    return
+  }
+  if (quoted && name in generated) {
+    if (file != generated[name]) {
+      report(name ": belongs in " generated[name] " only")
     }
     return
   }

@@ -10,7 +10,8 @@
 # own below a symbolic link with a blank and a newline in its name. The folder is removed if the
 # script succeeds, and kept, with its path printed, if not.
 #
-#   $COMPATPACK $FIXTURE_TOOL   the programs under test (from ctest)
+#   $COMPATPACK $FIXTURE_TOOL   the program under test and, for each x_tool of tests/support, $X_TOOL;
+#                               from ctest, with $E2E_TOOLS naming these variables
 #   $REPO                       README.md, CHANGELOG.md, scripts/ and tests/ of this project, readable
 #
 #   expect_status 3 -- CMD...            runs CMD and wants this exit status
@@ -39,7 +40,7 @@ if [ "$(id -u)" = 0 ]; then
   for e2e_part in README.md CHANGELOG.md scripts tests; do
     [ ! -e "$e2e_repo/$e2e_part" ] || cp -R "$e2e_repo/$e2e_part" "$stage/repo/"
   done
-  for e2e_tool in COMPATPACK FIXTURE_TOOL; do
+  for e2e_tool in ${E2E_TOOLS:-COMPATPACK FIXTURE_TOOL}; do
     eval "e2e_program=\${$e2e_tool:-}"
     # shellcheck disable=SC2154 # set by the eval
     [ -n "$e2e_program" ] || continue
