@@ -187,6 +187,8 @@ TEST_CASE("elf: what leaves the file is an error that says where") {
       {"load offset", ElfField::first_load_offset, ~0ULL, Errc::corrupt,
        "ELF segment leaves the file"},
       {"load size", ElfField::first_load_size, ~0ULL, Errc::corrupt, "ELF segment leaves the file"},
+      {"load ends early", ElfField::first_load_size, 64, Errc::corrupt,
+       "ELF string table is not in a loaded segment"},
       {"dynamic offset", ElfField::dynamic_offset, 1U << 30U, Errc::corrupt,
        "ELF segment leaves the file"},
       {"dynamic size", ElfField::dynamic_size, 1U << 30U, Errc::corrupt,
