@@ -23,6 +23,19 @@ std::optional<std::vector<std::uint32_t>> parse_parts(std::string_view text) {
   return parts;
 }
 
+std::strong_ordering compare_parts(const std::vector<std::uint32_t>& a,
+                                   const std::vector<std::uint32_t>& b) {
+  const auto part = [](const std::vector<std::uint32_t>& parts, std::size_t i) {
+    return i < parts.size() ? parts[i] : 0U;
+  };
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    if (const auto order = part(a, i) <=> part(b, i); order != 0) {
+      return order;
+    }
+  }
+  return std::strong_ordering::equal;
+}
+
 }  // namespace
 
 std::optional<DriverVersion> DriverVersion::parse(std::string_view text) {
@@ -37,15 +50,7 @@ std::optional<DriverVersion> DriverVersion::parse(std::string_view text) {
 }
 
 std::strong_ordering operator<=>(const DriverVersion& a, const DriverVersion& b) {
-  const auto part = [](const DriverVersion& version, std::size_t i) {
-    return i < version.parts_.size() ? version.parts_[i] : 0U;
-  };
-  for (std::size_t i = 0; i < std::max(a.parts_.size(), b.parts_.size()); ++i) {
-    if (const auto order = part(a, i) <=> part(b, i); order != 0) {
-      return order;
-    }
-  }
-  return std::strong_ordering::equal;
+  return compare_parts(a.parts_, b.parts_);
 }
 
 bool operator==(const DriverVersion& a, const DriverVersion& b) { return (a <=> b) == 0; }
@@ -60,6 +65,14 @@ std::optional<CudaVersion> CudaVersion::parse(std::string_view text) {
 
 std::string CudaVersion::text() const {
   return std::to_string(major) + "." + std::to_string(minor);
+}
+
+bool is_newer_version(std::string_view a, std::string_view b) {
+  const auto left = parse_parts(a);
+  const auto right = parse_parts(b);
+  const bool left_is_one = left && !left->empty();
+  const bool right_is_one = right && !right->empty();
+  return left_is_one && (!right_is_one || compare_parts(*left, *right) > 0);
 }
 
 }  // namespace compatpack

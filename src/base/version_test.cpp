@@ -32,3 +32,12 @@ TEST_CASE("version: CUDA versions have two parts") {
   CHECK_FALSE(CudaVersion::parse("12"));
   CHECK_FALSE(CudaVersion::parse("12.2.1"));
 }
+
+TEST_CASE("version: any dotted numbers can be told newer or not") {
+  CHECK(is_newer_version("2.34", "2.4"));
+  CHECK(is_newer_version("2.2.6", "2.2.5"));
+  CHECK(is_newer_version("2.34", ""));
+  CHECK_FALSE(is_newer_version("2.34", "2.34.0"));
+  CHECK_FALSE(is_newer_version("", "2.34"));
+  CHECK_FALSE(is_newer_version("musl", "2.34"));
+}

@@ -1,1 +1,87 @@
-int main() { return 0; }
+// SPDX-License-Identifier: Apache-2.0
+
+// What the process is given: arguments, streams, terminal, signals. All else is cli::run().
+
+#include <clocale>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+#include <vector>
+
+#include <gnu/libc-version.h>
+#include <sys/ioctl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "compatpack/cli/run.hpp"
+
+namespace {
+
+// The one global: a signal handler can reach nothing else. Which signal asked to stop; 0 for none.
+volatile std::sig_atomic_t stop_signal = 0;
+
+void remember_signal(int number) { stop_signal = number; }
+
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = &remember_signal;
+  // Once: a second Ctrl-C ends the process at once, as the next run clears what it leaves.
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction old {};
+    // Who started us with a signal ignored (nohup) wants it to stay so.
+    if (::sigaction(number, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) {
+      ::sigaction(number, &action, nullptr);
+    }
+  }
+  // A reader that goes away is an error of writing, not a reason to die in the middle.
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no thread yet
+  return value == nullptr ? "" : value;
+}
+
+std::string host_arch() {
+  utsname facts{};
+  if (::uname(&facts) != 0) {
+    return {};
+  }
+  const std::string_view machine = static_cast<const char*>(facts.machine);
+  const bool x86 = machine.size() == 4 && machine[0] == 'i' && machine.substr(2) == "86";
+  return std::string(x86 ? "i386" : machine);
+}
+
+int terminal_width() {
+  winsize size{};
+  constexpr int kUsual = 80;
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Names in archives are bytes, most of them UTF-8; in the C locale libarchive warns of those.
+  std::setlocale(LC_CTYPE, "C.UTF-8");  // NOLINT(concurrency-mt-unsafe): no thread yet
+  catch_signals();
+  const std::string term = environment("TERM");
+  const compatpack::commands::Env env{
+      .out = std::cout,
+      .err = std::cerr,
+      .err_is_terminal = ::isatty(STDERR_FILENO) == 1 && !term.empty() && term != "dumb",
+      .width = terminal_width(),
+      .no_color = !environment("NO_COLOR").empty(),
+      .host_arch = host_arch(),
+      .host_glibc = ::gnu_get_libc_version(),
+      .interrupted = [] { return stop_signal != 0; },
+      .now = &std::chrono::steady_clock::now};
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const int status = compatpack::cli::run(arguments, env);
+  if (stop_signal != 0) {
+    // Die of the signal itself, so that a shell sees that and stops its loop too.
+    ::raise(stop_signal);
+  }
+  return status;
+}

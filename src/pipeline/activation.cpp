@@ -5,7 +5,7 @@
 
 #include "activation_templates.hpp"
 
-namespace compatpack {
+namespace compatpack::pipeline {
 namespace {
 
 /// `text` as one word of fish: within single quotes, where only \ and ' are special.
@@ -102,4 +102,4 @@ Result<std::string> make_eval_code(Shell shell, std::string_view tree) {
          "\n";
 }
 
-}  // namespace compatpack
+}  // namespace compatpack::pipeline

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 using namespace compatpack;
+using namespace compatpack::pipeline;
 
 namespace {
 

@@ -107,13 +107,13 @@ class Planner {
       return contents_.members.empty() ? Result<Done>(nothing_chosen()) : Result<Done>(Done{});
     }
     const std::set<std::string> others(archs.begin(), archs.end());
-    return Error{.code = Errc::not_recognized,
-                 .what = "bundle has no libcuda for " + plan_.arch,
-                 .expected = "a driver with libcuda.so.VERSION",
-                 .found = others.empty() ? describe_bundle(contents_)
-                                         : "libcuda for " + joined(others),
-                 .hint = others.empty() ? "--include GLOB takes other files out of it"
-                                        : "--arch " + *others.begin()};
+    return Error{
+        .code = Errc::not_recognized,
+        .what = "bundle has no libcuda for " + plan_.arch,
+        .expected = "a driver with libcuda.so.VERSION",
+        .found = others.empty() ? describe_bundle(contents_) : "libcuda for " + joined(others),
+        .hint = others.empty() ? "--include GLOB takes other files out of it"
+                               : "--arch " + *others.begin()};
   }
 
   static Error nothing_chosen() {
@@ -122,8 +122,8 @@ class Planner {
                  .hint = "`compatpack list` shows what it holds"};
   }
 
-  /// A flat folder: the last component is the name. Of two with one name, the one nearer the root is
-  /// the driver's (tls/ held variants until 410).
+  /// A flat folder: the last component is the name. Of two with one name, the one nearer the root
+  /// is the driver's (tls/ held variants until 410).
   Result<Done> name_files() {
     std::map<std::string, std::size_t> by_name;
     for (const auto& [number, member] : contents_.members) {
@@ -152,7 +152,8 @@ class Planner {
       const StagedMember& member = contents_.members.at(number);
       CP_TRY(FileName to, FileName::parse(name));
       plan_.files.push_back({std::move(to), number, member.path.text(), member.size, member.sha256,
-                             member.component, member.elf ? member.elf->soname : "", member.is_program});
+                             member.component, member.elf ? member.elf->soname : "",
+                             member.is_program});
       plan_.total.value += member.size.value;
       names_.insert(name);
     }
@@ -288,9 +289,9 @@ class Planner {
       plan_.total.value += content.size();
       plan_.texts.push_back({std::move(at), std::move(content)});
     }
-    for (const std::string& own : {std::string("env.sh"), std::string("env.fish"),
-                                   std::string("env.csh"), std::string("LICENSE"),
-                                   std::string(kReceiptName)}) {
+    for (const std::string& own :
+         {std::string("env.sh"), std::string("env.fish"), std::string("env.csh"),
+          std::string("LICENSE"), std::string(kReceiptName)}) {
       if (names_.contains(own)) {
         return Error{.code = Errc::conflict,
                      .what = "a member would have the name of one of the tree's own files",
@@ -302,9 +303,8 @@ class Planner {
   }
 
   [[nodiscard]] bool has_stem(std::string_view stem) const {
-    return std::any_of(plan_.files.begin(), plan_.files.end(), [stem](const PlannedFile& file) {
-      return stem_of(file.to.text()) == stem;
-    });
+    return std::any_of(plan_.files.begin(), plan_.files.end(),
+                       [stem](const PlannedFile& file) { return stem_of(file.to.text()) == stem; });
   }
 
   void add_warnings() {
@@ -323,7 +323,7 @@ class Planner {
     for (const PlannedFile& file : plan_.files) {
       components.insert(file.component);
       const auto& elf = contents_.members.at(file.member).elf;
-      if (elf && is_newer(elf->glibc_needed, plan_.glibc_needed)) {
+      if (elf && is_newer_version(elf->glibc_needed, plan_.glibc_needed)) {
         plan_.glibc_needed = elf->glibc_needed;
       }
     }
@@ -334,17 +334,11 @@ class Planner {
     }
     for (const LeftOut& one : plan_.left_out) {
       if (one.component.empty() && one.reason.starts_with("no component")) {
-        warnings.push_back(one.path + ": no component knows this library; it may be new in this "
-                                      "driver, and --include takes it");
+        warnings.push_back(one.path +
+                           ": no component knows this library; it may be new in this "
+                           "driver, and --include takes it");
       }
     }
-  }
-
-  /// Whether glibc version `a` ("2.34") is newer than `b`; "" is older than all.
-  static bool is_newer(std::string_view a, std::string_view b) {
-    const auto left = DriverVersion::parse(a);
-    const auto right = DriverVersion::parse(b);
-    return left && (!right || *right < *left);
   }
 
   void sort_all() {

@@ -14,6 +14,7 @@
 #include "compatpack/pipeline/activation.hpp"
 
 using namespace compatpack;
+using namespace compatpack::pipeline;
 
 namespace {
 

@@ -43,4 +43,8 @@ struct CudaVersion {
   friend auto operator<=>(const CudaVersion&, const CudaVersion&) = default;
 };
 
+/// Whether version `a` is newer than `b`, by number, part by part: of glibc, "2.34" and "2.2.5".
+/// Text that is no version is older than any that is.
+[[nodiscard]] bool is_newer_version(std::string_view a, std::string_view b);
+
 }  // namespace compatpack

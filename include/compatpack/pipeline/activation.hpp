@@ -20,7 +20,7 @@
 #include "compatpack/base/result.hpp"
 #include "compatpack/base/version.hpp"
 
-namespace compatpack {
+namespace compatpack::pipeline {
 
 struct ActivationFacts {
   DriverVersion driver;
@@ -50,4 +50,4 @@ enum class Shell { sh, fish, csh };
 /// no such line can be: a newline in `tree`, for csh, which takes it for the end of a word.
 [[nodiscard]] Result<std::string> make_eval_code(Shell shell, std::string_view tree);
 
-}  // namespace compatpack
+}  // namespace compatpack::pipeline

@@ -16,25 +16,25 @@ namespace compatpack::pipeline {
 
 /// What the user asked for.
 struct SelectionRequest {
-  std::set<knowledge::Component> components;  ///< `host` is never among them
-  bool all = false;                  ///< every shared library, those that no component knows too
-  std::vector<std::string> include;  ///< globs over a member's path or last component
-  std::vector<std::string> exclude;  ///< likewise; stronger than `include`
-  std::string arch;                  ///< "x86_64", "i386", "aarch64", "ppc64le"
+  std::set<knowledge::Component> components = {};  ///< `host` is never among them
+  bool all = false;  ///< every shared library, those that no component knows too
+  std::vector<std::string> include = {};  ///< globs over a member's path or last component
+  std::vector<std::string> exclude = {};  ///< likewise; stronger than `include`
+  std::string arch = {};                  ///< "x86_64", "i386", "aarch64", "ppc64le"
 
   friend bool operator==(const SelectionRequest&, const SelectionRequest&) = default;
 };
 
-/// Reads --components: names of components, comma-separated, or "all". Error usage names the unknown
-/// one and lists the known.
+/// Reads --components: names of components, comma-separated, or "all". Error usage names the
+/// unknown one and lists the known.
 Result<SelectionRequest> parse_components(std::string_view list);
 
 struct Selection {
   enum class Use {
-    library,    ///< into the tree, if it is a shared library of the right architecture
-    file,       ///< into the tree: --include names it
-    manifest,   ///< read for links
-    licence,    ///< into the tree as LICENSE
+    library,   ///< into the tree, if it is a shared library of the right architecture
+    file,      ///< into the tree: --include names it
+    manifest,  ///< read for links
+    licence,   ///< into the tree as LICENSE
     none,
   };
   Use use;

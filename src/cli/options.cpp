@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compatpack/cli/options.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "compatpack/base/text.hpp"
+#include "compatpack/pipeline/tree.hpp"
+
+namespace compatpack::cli {
+namespace {
+
+using commands::Verbosity;
+
+// More threads than this gain nothing: no driver's xz payload has more blocks than that.
+constexpr unsigned kJobsMax = 256;
+
+constexpr const char* kFooter =
+    "Exit status: 0 done; 1 could not (I/O, permission, space, conflict); 2 usage;\n"
+    "3 input refused; 4 checksum mismatch; 70 a bug in compatpack.";
+
+/// What CLI11 fills in: text as typed, turned into options when all of it is known.
+struct Raw {
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  std::string color = "auto";
+  std::string progress = "auto";
+  commands::BundleOptions bundle;
+  std::string components = "cuda";
+  std::vector<std::string> include;
+  std::vector<std::string> exclude;
+  std::string arch;
+  std::string out;
+  std::string prefix;
+  bool force = false;
+  bool dry_run = false;
+  bool no_verify = false;
+  bool deep = false;
+  bool repair = false;
+  std::string tree;
+  std::string shell = "sh";
+};
+
+CLI::IsMember one_of(std::vector<std::string> words) { return CLI::IsMember(std::move(words)); }
+
+void add_common(CLI::App& command, Raw& raw) {
+  auto* const group = command.add_option_group("Output");
+  group->add_flag("--json", raw.json, "print one JSON document on stdout");
+  group->add_flag("-q,--quiet", raw.quiet, "print errors only");
+  group->add_flag("-v,--verbose", raw.verbose, "say more, such as why a library was left out");
+  group->add_option("--color", raw.color, "colour in messages: auto, always or never")
+      ->check(one_of({"auto", "always", "never"}))
+      ->type_name("WHEN");
+}
+
+void add_bundle(CLI::App& command, Raw& raw, const char* what) {
+  command.add_option("BUNDLE", raw.bundle.path, what)->required()->type_name("");
+  auto* const group = command.add_option_group("Reading");
+  group->add_option("--sha256", raw.bundle.checksums.sha256, "SHA-256 that the bundle must have")
+      ->type_name("HEX");
+  group->add_option("--sha1", raw.bundle.checksums.sha1, "SHA-1 that the bundle must have")
+      ->type_name("HEX");
+  group->add_option("--md5", raw.bundle.checksums.md5, "MD5 that the bundle must have")
+      ->type_name("HEX");
+  group
+      ->add_option("--checksum-file", raw.bundle.checksums.checksum_file,
+                   "file with a line for the bundle, as sha256sum writes it (BUNDLE.sha256sum, "
+                   "BUNDLE.sha256 and BUNDLE.md5sum are used by themselves)")
+      ->type_name("FILE");
+  group->add_flag("--require-checksum", raw.bundle.require_checksum,
+                  "refuse a bundle that nothing can be verified against");
+  group->add_option("--jobs", raw.bundle.jobs, "threads for decompression (default: one a core)")
+      ->check(CLI::Range(1U, kJobsMax))
+      ->type_name("N");
+  group->add_option("--progress", raw.progress, "progress on stderr: auto, always or never")
+      ->check(one_of({"auto", "always", "never"}))
+      ->type_name("WHEN");
+}
+
+void add_selection(CLI::App& command, Raw& raw) {
+  auto* const group = command.add_option_group("Selection");
+  group
+      ->add_option("--components", raw.components,
+                   "comma-separated: cuda (default), nvml, opencl, video, graphics, optix, all")
+      ->type_name("LIST");
+  group
+      ->add_option("--include", raw.include,
+                   "also take members whose path or name matches; can be repeated")
+      ->type_name("GLOB");
+  group
+      ->add_option("--exclude", raw.exclude,
+                   "leave out members whose path or name matches; can be repeated")
+      ->type_name("GLOB");
+  group->add_option("--arch", raw.arch, "x86_64, i386, aarch64 or ppc64le (default: this host's)")
+      ->check(one_of({"x86_64", "i386", "aarch64", "ppc64le"}))
+      ->type_name("ARCH");
+}
+
+/// The subcommands, so that what was named can be told.
+struct Commands {
+  CLI::App* extract;
+  CLI::App* inspect;
+  CLI::App* list;
+  CLI::App* verify;
+  CLI::App* env;
+};
+
+Commands add_commands(CLI::App& app, Raw& raw) {
+  Commands all{};
+  all.extract = app.add_subcommand("extract", "verify a bundle and make a compat tree of it");
+  add_bundle(*all.extract, raw, "an NVIDIA .run file");
+  all.extract->add_option("-o,--out", raw.out, "folder to make")->required()->type_name("DIR");
+  all.extract
+      ->add_option("--prefix", raw.prefix,
+                   "where the tree will live, if that is not --out: for shells that cannot tell")
+      ->type_name("PATH");
+  all.extract->add_flag("-f,--force", raw.force, "replace a tree that compatpack made");
+  all.extract->add_flag("-n,--dry-run", raw.dry_run, "verify and report, and write nothing");
+  all.extract->add_flag("--no-verify", raw.no_verify, "do not compare checksums; recorded");
+  add_selection(*all.extract, raw);
+
+  all.inspect = app.add_subcommand("inspect", "say what a bundle is, from its header");
+  add_bundle(*all.inspect, raw, "an NVIDIA .run file");
+  all.inspect->add_flag("--deep", raw.deep, "read the libraries too");
+
+  all.list = app.add_subcommand("list", "list a bundle's members, and which extract would take");
+  add_bundle(*all.list, raw, "an NVIDIA .run file");
+  add_selection(*all.list, raw);
+
+  all.verify = app.add_subcommand("verify",
+                                  "check all checksums of a bundle, or a tree against its receipt");
+  add_bundle(*all.verify, raw, "a bundle or a tree");
+  all.verify->add_flag("--repair", raw.repair, "mend links and modes of a tree");
+
+  all.env =
+      app.add_subcommand("env", "print code that activates a tree: eval \"$(compatpack env DIR)\"");
+  all.env->add_option("TREE", raw.tree, "a tree that extract made")->required()->type_name("");
+  all.env->add_option("--shell", raw.shell, "sh (default), fish or csh")
+      ->check(one_of({"sh", "fish", "csh"}))
+      ->type_name("SHELL");
+  for (CLI::App* const command : {all.extract, all.inspect, all.list, all.verify, all.env}) {
+    add_common(*command, raw);
+    command->fallthrough(false);
+  }
+  return all;
+}
+
+Invocation message(std::string text, int status) {
+  while (text.ends_with('\n')) {
+    text.pop_back();
+  }
+  return {.command = Message{std::move(text), status}};
+}
+
+Invocation usage_error(std::string_view text, const std::string& command) {
+  std::string help = "compatpack: error: " + printable(trim(text)) + "\n  hint:     compatpack " +
+                     (command.empty() ? "" : command + " ") + "--help";
+  return message(std::move(help), 2);
+}
+
+/// "auto" is what `by_itself` says.
+bool is_wanted(const std::string& when, bool by_itself) {
+  return when == "always" || (when == "auto" && by_itself);
+}
+
+Result<pipeline::SelectionRequest> selection_of(const Raw& raw, const commands::Env& env) {
+  CP_TRY(auto selection, pipeline::parse_components(raw.components));
+  selection.include = raw.include;
+  selection.exclude = raw.exclude;
+  selection.arch = raw.arch.empty() ? env.host_arch : raw.arch;
+  return selection;
+}
+
+pipeline::Shell shell_named(const std::string& name) {
+  if (name == "fish") {
+    return pipeline::Shell::fish;
+  }
+  return name == "csh" ? pipeline::Shell::csh : pipeline::Shell::sh;
+}
+
+Invocation invocation_of(const Commands& commands, Raw raw, const commands::Env& env) {
+  Invocation invocation;
+  invocation.style = {.verbosity = raw.quiet     ? Verbosity::quiet
+                                   : raw.verbose ? Verbosity::verbose
+                                                 : Verbosity::normal,
+                      .json = raw.json,
+                      .color = is_wanted(raw.color, env.err_is_terminal && !env.no_color),
+                      .progress = !raw.quiet && is_wanted(raw.progress, env.err_is_terminal)};
+  if (*commands.extract || *commands.list) {
+    auto selection = selection_of(raw, env);
+    if (!selection) {
+      return usage_error(render(selection.error()), *commands.extract ? "extract" : "list");
+    }
+    if (*commands.list) {
+      invocation.command = commands::ListOptions{std::move(raw.bundle), *std::move(selection)};
+      return invocation;
+    }
+    invocation.command = commands::ExtractOptions{
+        .bundle = std::move(raw.bundle),
+        .selection = *std::move(selection),
+        .out = std::move(raw.out),
+        .prefix = std::move(raw.prefix),
+        .verify = raw.no_verify ? pipeline::Verify::nothing : pipeline::Verify::claims,
+        .force = raw.force,
+        .dry_run = raw.dry_run};
+  } else if (*commands.inspect) {
+    invocation.command = commands::InspectOptions{std::move(raw.bundle), raw.deep};
+  } else if (*commands.verify) {
+    invocation.command = commands::VerifyOptions{std::move(raw.bundle), raw.repair};
+  } else {
+    invocation.command = commands::EnvOptions{std::move(raw.tree), shell_named(raw.shell)};
+  }
+  return invocation;
+}
+
+}  // namespace
+
+Invocation parse_arguments(std::span<const std::string> arguments, const commands::Env& env) {
+  Raw raw;
+  raw.bundle.jobs = std::clamp(std::thread::hardware_concurrency(), 1U, kJobsMax);
+  CLI::App app(
+      "Makes CUDA forward-compatibility trees out of NVIDIA driver bundles, without root and\n"
+      "without running anything in them.",
+      "compatpack");
+  app.set_version_flag("--version", "compatpack " + std::string(pipeline::compatpack_version()));
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  const Commands commands = add_commands(app, raw);
+
+  // CLI11 takes the last argument first.
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::ParseError& fault) {
+    std::ostringstream out;
+    std::ostringstream err;
+    // CLI11's own statuses begin at 100; ours are two: asked for, or bad usage.
+    if (app.exit(fault, out, err) == 0) {
+      return message(out.str(), 0);
+    }
+    const auto used = app.get_subcommands();
+    return usage_error(fault.what(), used.empty() ? "" : used.front()->get_name());
+  }
+  return invocation_of(commands, std::move(raw), env);
+}
+
+}  // namespace compatpack::cli

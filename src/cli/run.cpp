@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compatpack/cli/run.hpp"
+
+#include <exception>
+#include <new>
+
+#include "compatpack/cli/options.hpp"
+#include "compatpack/commands/commands.hpp"
+
+namespace compatpack::cli {
+namespace {
+
+// sysexits.h: internal software error.
+constexpr int kBug = 70;
+
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+
+Result<int> run_command(const Invocation& invocation, const commands::Env& env,
+                        commands::Console& console) {
+  return std::visit(
+      Overloaded{
+          [&](const Message& message) -> Result<int> {
+            (message.status == 0 ? env.out : env.err) << message.text << '\n';
+            return message.status;
+          },
+          [&](const commands::ExtractOptions& options) {
+            return commands::run_extract(options, env, console);
+          },
+          [&](const commands::InspectOptions& options) {
+            return commands::run_inspect(options, env, console);
+          },
+          [&](const commands::ListOptions& options) {
+            return commands::run_list(options, console);
+          },
+          [&](const commands::VerifyOptions& options) {
+            return commands::run_verify(options, console);
+          },
+          [&](const commands::EnvOptions& options) { return commands::run_env(options, console); },
+      },
+      invocation.command);
+}
+
+}  // namespace
+
+int run(std::span<const std::string> arguments, const commands::Env& env) {
+  const Invocation invocation = parse_arguments(arguments, env);
+  commands::Console console(env, invocation.style);
+  try {
+    auto status = run_command(invocation, env, console);
+    if (!status) {
+      console.error(status.error());
+      return exit_status(status.error().code);
+    }
+    env.out.flush();
+    if (!env.out) {
+      console.error(
+          Error{.code = Errc::io, .what = "cannot write the answer", .subject = "stdout"});
+      return exit_status(Errc::io);
+    }
+    return *status;
+  } catch (const std::bad_alloc&) {
+    console.error(Error{.code = Errc::io, .what = "out of memory; nothing was written"});
+    return exit_status(Errc::io);
+  } catch (const std::exception& fault) {
+    console.error(Error{.code = Errc::io,
+                        .what = "a bug in compatpack; nothing was written",
+                        .found = fault.what(),
+                        .hint = "please report it, with the command and the bundle's name"});
+    return kBug;
+  }
+}
+
+}  // namespace compatpack::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What every command that reads a bundle does first and last.
+
+#include <memory>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "compatpack/commands/commands.hpp"
+#include "compatpack/pipeline/bundle.hpp"
+#include "compatpack/pipeline/planner.hpp"
+
+namespace compatpack::commands {
+
+using Json = nlohmann::ordered_json;
+
+/// A bundle and how it is to be read.
+struct OpenBundle {
+  std::unique_ptr<pipeline::Bundle> bundle;
+  pipeline::ReadOptions read;
+};
+
+/// Opens the bundle, gathers what the user says of its checksums, and prints warnings about that.
+///
+/// Errors: those of Bundle::open() and collect_user_claims(); unsupported under --require-checksum
+/// where nobody makes a claim.
+Result<OpenBundle> open_bundle(const BundleOptions& options, Console& console);
+
+/// "MD5 and cksum of its header, SHA-256 of --sha256"; "nothing: ..." where there was nothing.
+std::string describe_verification(const pipeline::Verification& verification,
+                                  pipeline::Verify verify);
+
+/// The keys that describe a bundle, for --json.
+Json json_of(const pipeline::BundleInfo& info);
+Json json_of(const std::vector<io::CheckedClaim>& claims);
+Json json_of(const std::vector<pipeline::LeftOut>& left_out);
+
+/// A JSON document as it is printed. Bytes that are no UTF-8 become the replacement character.
+std::string rendered(const Json& json);
+
+}  // namespace compatpack::commands
