@@ -45,7 +45,7 @@ class CompressCodec final : public Codec {
                                 "codes of up to " + std::to_string(width_limit_) + " bits");
     }
     next_free_ = first_free();
-    header_left_ = kHeaderSize;
+    filling_left_ = kHeaderSize;
     return Done{};
   }
 
@@ -84,20 +84,16 @@ class CompressCodec final : public Codec {
 
   /// Moves bytes from `in` into `bits_` until a whole code is there; false if they do not suffice.
   bool fill(std::span<const std::byte> in, std::size_t& consumed) {
+    const std::size_t filling = std::min(filling_left_, in.size() - consumed);
+    consumed += filling;
+    filling_left_ -= filling;
     while (bit_count_ < width_) {
       if (consumed == in.size()) {
         return false;
       }
-      const auto byte = std::to_integer<std::uint32_t>(in[consumed]);
+      bits_ |= std::to_integer<std::uint32_t>(in[consumed]) << bit_count_;
+      bit_count_ += 8;
       ++consumed;
-      if (header_left_ > 0) {
-        --header_left_;
-      } else if (filling_left_ > 0) {
-        --filling_left_;
-      } else {
-        bits_ |= byte << bit_count_;
-        bit_count_ += 8;
-      }
     }
     return true;
   }
@@ -168,8 +164,7 @@ class CompressCodec final : public Codec {
   std::uint32_t bits_ = 0;
   unsigned bit_count_ = 0;
   std::size_t group_codes_ = 0;
-  std::size_t filling_left_ = 0;  ///< bytes of filling still to be passed over
-  std::size_t header_left_ = 0;
+  std::size_t filling_left_ = 0;  ///< bytes still to be passed over: filling, or the header
 };
 
 }  // namespace

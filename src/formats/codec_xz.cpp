@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <lzma.h>
@@ -14,6 +15,10 @@ namespace {
 
 // More are of no use below the memory limit, and liblzma refuses 16,384.
 constexpr unsigned kThreadsMax = 256;
+
+// For a thread, which holds a whole block, compressed and decompressed, and a dictionary. Blocks of
+// xz -6 -T2 need 56 MiB at worst (24 + 24 + 8); those of 104 MiB would cost 141 MB for no gain.
+constexpr ByteCount kThreadMemory{64U << 20U};
 
 struct LzmaEnd {
   void operator()(lzma_stream* stream) const {
@@ -37,26 +42,24 @@ std::string check_words(lzma_check check) {
   return "a check of type " + std::to_string(static_cast<int>(check));
 }
 
-/// What the first block's filters take, dictionaries above all; 0 if `head` does not say it, being
-/// damaged or too short: then the decoder itself finds out.
+/// What the filters of the first block take, dictionaries above all; 0 if `head` does not say it,
+/// being damaged or too short: then the decoder itself finds out.
 ///
 /// The decoder refuses too large ones just so, but the one with threads cannot say how large.
-ByteCount first_block_memory(std::span<const std::byte> head) {
-  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(head.data());
-  lzma_stream_flags flags{};
-  if (head.size() <= LZMA_STREAM_HEADER_SIZE ||
-      lzma_stream_header_decode(&flags, bytes) != LZMA_OK) {
-    return {};
+ByteCount first_block_memory(std::span<const std::byte> head, lzma_check check) {
+  const auto rest = head.subspan(LZMA_STREAM_HEADER_SIZE);
+  if (rest.empty() || rest[0] == std::byte{0}) {
+    return {};  // an index: there is no block
   }
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(rest.data());
   std::array<lzma_filter, LZMA_FILTERS_MAX + 1> filters{};
   lzma_block block{};
   block.version = 1;
-  block.check = flags.check;
+  block.check = check;
   block.filters = filters.data();
-  block.header_size = lzma_block_header_size_decode(bytes[LZMA_STREAM_HEADER_SIZE]);
-  const bool is_index = bytes[LZMA_STREAM_HEADER_SIZE] == 0;
-  if (is_index || head.size() < LZMA_STREAM_HEADER_SIZE + block.header_size ||
-      lzma_block_header_decode(&block, nullptr, bytes + LZMA_STREAM_HEADER_SIZE) != LZMA_OK) {
+  block.header_size = lzma_block_header_size_decode(bytes[0]);
+  if (rest.size() < block.header_size ||
+      lzma_block_header_decode(&block, nullptr, bytes) != LZMA_OK) {
     return {};
   }
   const std::uint64_t memory = lzma_raw_decoder_memusage(filters.data());
@@ -70,8 +73,13 @@ class XzCodec final : public Codec {
       : format_(xz_or_lzma), options_(options), stream_(new lzma_stream{}) {}
 
   Result<Done> start(std::span<const std::byte> head) override {
-    if (format_ == Compression::xz) {
-      const ByteCount memory = first_block_memory(head);
+    check_.reset();
+    lzma_stream_flags flags{};
+    if (format_ == Compression::xz && head.size() >= LZMA_STREAM_HEADER_SIZE &&
+        lzma_stream_header_decode(&flags, reinterpret_cast<const std::uint8_t*>(head.data())) ==
+            LZMA_OK) {
+      check_ = flags.check;
+      const ByteCount memory = first_block_memory(head, flags.check);
       if (memory > options_.memory_max) {
         return memory_over_limit(format_, memory, options_.memory_max);
       }
@@ -115,12 +123,13 @@ class XzCodec final : public Codec {
       return lzma_stream_decoder(stream_.get(), options_.memory_max.value, kFlags);
     }
     // Above the first limit it works with fewer threads or with one, above the second it refuses.
-    // Blocks whose header does not give their size, as of xz -T1, are decoded as they come: they
+    // Blocks whose header does not give their sizes, as of xz -T1, are decoded as they come: they
     // take the dictionary and no more.
+    const std::uint64_t threads_memory = options_.jobs * kThreadMemory.value;
     lzma_mt threads{};
     threads.flags = kFlags;
     threads.threads = std::min(options_.jobs, kThreadsMax);
-    threads.memlimit_threading = options_.memory_max.value;
+    threads.memlimit_threading = std::min(threads_memory, options_.memory_max.value);
     threads.memlimit_stop = options_.memory_max.value;
     return lzma_stream_decoder_mt(stream_.get(), &threads);
   }
@@ -132,22 +141,23 @@ class XzCodec final : public Codec {
       case LZMA_MEMLIMIT_ERROR:
         return memory_over_limit(format_, {lzma_memusage(stream_.get())}, options_.memory_max);
       case LZMA_UNSUPPORTED_CHECK:
-        return unsupported_stream(format_, check_words(lzma_get_check(stream_.get())));
+        return unsupported_stream(format_, check_words(check_.value_or(LZMA_CHECK_NONE)));
       case LZMA_OPTIONS_ERROR:
         return unsupported_stream(format_, "a filter or option that liblzma does not know");
       default:
         break;
     }
     Error error = damaged_stream(format_, "");
-    if (format_ == Compression::xz) {
+    if (check_) {
       // liblzma does not tell a wrong check from other damage.
-      error.expected = "valid data with " + check_words(lzma_get_check(stream_.get()));
+      error.expected = "valid data with " + check_words(*check_);
     }
     return error;
   }
 
   Compression format_;
   DecoderOptions options_;
+  std::optional<lzma_check> check_;  ///< empty for lzma, and if the stream's header is damaged
   std::unique_ptr<lzma_stream, LzmaEnd> stream_;
 };
 

@@ -385,6 +385,15 @@ TEST_CASE("decoder: a wrong checksum is told from other damage where the library
   }
 }
 
+TEST_CASE("decoder: of a damaged xz header nothing is quoted") {
+  std::string stream = compress(Compression::xz, "hello");
+  stream[9] = static_cast<char>(~stream[9]);  // of the header's CRC32
+  for (const unsigned jobs : {1U, 2U}) {
+    CHECK(text_of(decode(stream, {.jobs = jobs}).error) ==
+          "xz stream is damaged\n  at:       byte 12 of the compressed payload\n");
+  }
+}
+
 TEST_CASE("decoder: damage is placed") {
   const std::string first = compress(Compression::gzip, sample_text(2000));
   std::string stream = first + compress(Compression::gzip, "second");
