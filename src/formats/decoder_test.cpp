@@ -65,13 +65,14 @@ Decoded decode(std::string_view stream, const DecoderOptions& options = {},
 
 std::string text_of(const std::optional<Error>& error) { return error ? render(*error) : ""; }
 
-/// Gives what it holds, and then an error that only it could give.
+/// Gives what it holds, then once an error that only it could give, and then ends.
 class FailingSource final : public io::Source {
  public:
   explicit FailingSource(std::string_view bytes) : inner_(as_bytes(bytes)) {}
   Result<std::size_t> read(std::span<std::byte> into) override {
     CP_TRY(const std::size_t got, inner_.read(into));
-    if (got == 0) {
+    if (got == 0 && !failed_) {
+      failed_ = true;
       return Error{.code = Errc::io, .what = "the disk is gone", .at = ByteOffset{7}};
     }
     return got;
@@ -79,6 +80,7 @@ class FailingSource final : public io::Source {
 
  private:
   MemorySource inner_;
+  bool failed_ = false;
 };
 
 }  // namespace
