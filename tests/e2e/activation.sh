@@ -444,6 +444,7 @@ relative "a linked folder keeps the name it was called by" "$work" "$work/link" 
 
 # --- what it leaves, and what it does not do ---
 
+host - "$(printf "$old_proc" 535.1)"
 for shell in $shells; do
   kind=$(family "$shell")
   case $kind in
@@ -495,7 +496,6 @@ done
 unset ld
 
 # No process is started: hundreds of nodes may source this at once. csh cannot do without.
-host - "$(printf "$old_proc" 535.1)"
 strace_works=
 if strace -f -o "$work/strace" true 2>/dev/null; then
   strace_works=yes
