@@ -92,10 +92,8 @@ Result<std::unique_ptr<ArchiveReader>> ArchiveReader::open(io::Source& source,
   if (reader == nullptr) {
     throw std::bad_alloc();
   }
-  // Names are bytes: without this, pax names are converted to the locale's character set.
   const bool ready = archive_read_support_format_tar(reader) == ARCHIVE_OK &&
-                     archive_read_support_format_gnutar(reader) == ARCHIVE_OK &&
-                     archive_read_set_option(reader, "tar", "hdrcharset", "BINARY") == ARCHIVE_OK;
+                     archive_read_support_format_gnutar(reader) == ARCHIVE_OK;
   if (!ready ||
       archive_read_open(reader, state.get(), nullptr, &State::read_block, nullptr) != ARCHIVE_OK) {
     return state->failure();
