@@ -25,11 +25,11 @@ Result<Done> check_tree_path(const std::string& path) {
                  .subject = path.empty() ? "--prefix" : path,
                  .expected = "a path that begins with /"};
   }
-  if (const std::size_t at = path.find_first_of(":;$\n"); at != std::string::npos) {
+  if (const std::size_t at = path.find_first_of(":;$"); at != std::string::npos) {
     return Error{.code = Errc::usage,
                  .what = "LD_LIBRARY_PATH cannot carry this path",
                  .subject = path,
-                 .expected = "a path without ':', ';', '$' and line ends",
+                 .expected = "a path without ':', ';' and '$'",
                  .found = std::string(1, path[at]),
                  .hint = "choose another folder"};
   }
