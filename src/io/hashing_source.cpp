@@ -4,48 +4,14 @@
 #include <algorithm>
 
 namespace compatpack::io {
-namespace {
-
-// 256 KiB keeps a block in the second-level cache between reader and hasher. Sixteen of them let
-// the hasher fall behind by 4 MiB while the decoder waits for the disk, and no more.
-constexpr std::size_t kBlockSize = 256U << 10U;
-constexpr std::size_t kQueueMax = 16;
-
-}  // namespace
 
 HashingSource::HashingSource(Source& inner, std::vector<DigestClaim> claims)
-    : inner_(inner), checker_(std::move(claims)), hasher_([this] { hash_blocks(); }) {}
-
-HashingSource::~HashingSource() { end_hasher(); }
-
-void HashingSource::end_hasher() {
-  if (!hasher_.joinable()) {
-    return;
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-  }
-  changed_.notify_all();
-  hasher_.join();
-}
-
-void HashingSource::hash_blocks() {
-  for (;;) {
-    Block block;
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return ended_ || !queue_.empty(); });
-      if (queue_.empty()) {
-        return;
-      }
-      block = std::move(queue_.front());
-      queue_.pop_front();
-    }
-    changed_.notify_all();
-    checker_.update(*block);
-  }
-}
+    : inner_(inner),
+      checker_(std::move(claims)),
+      hasher_([this](std::span<const std::byte> bytes) -> Result<Done> {
+        checker_.update(bytes);
+        return Done{};
+      }) {}
 
 Result<Done> HashingSource::next_block() {
   auto block = std::make_shared<std::vector<std::byte>>(kBlockSize);
@@ -53,14 +19,7 @@ Result<Done> HashingSource::next_block() {
   block->resize(count);
   block_ = std::move(block);
   used_ = 0;
-  if (count > 0) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return queue_.size() < kQueueMax; });
-    queue_.push_back(block_);
-    lock.unlock();
-    changed_.notify_all();
-  }
-  return Done{};
+  return count == 0 ? Result<Done>(Done{}) : hasher_.push(block_);
 }
 
 Result<std::size_t> HashingSource::read(std::span<std::byte> into) {
@@ -78,7 +37,7 @@ Result<Done> HashingSource::finish() {
   do {
     CP_CHECK(next_block());
   } while (!block_->empty());
-  end_hasher();
+  CP_CHECK(hasher_.finish());
   checker_.finish();
   return Done{};
 }

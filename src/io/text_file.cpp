@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <memory>
 
+#include <unistd.h>
+
 #include "compatpack/io/file_source.hpp"
 #include "compatpack/io/output_dir.hpp"
-
-#include <unistd.h>
 
 namespace compatpack::io {
 

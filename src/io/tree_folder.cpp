@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/io/tree_folder.hpp"
 
-#include <fcntl.h>
-#include <limits.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <vector>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "compatpack/io/digest.hpp"
 
@@ -64,8 +64,7 @@ Result<TreeEntry> TreeFolder::look(const std::string& name) const {
   } else if (S_ISLNK(facts.st_mode)) {
     entry.kind = TreeEntry::Kind::link;
     std::array<char, PATH_MAX> target{};
-    const ssize_t length =
-        ::readlinkat(fd_.get(), name.c_str(), target.data(), target.size());
+    const ssize_t length = ::readlinkat(fd_.get(), name.c_str(), target.data(), target.size());
     if (length < 0) {
       return io_error("cannot read the link", shown(name), errno);
     }

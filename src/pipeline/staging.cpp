@@ -5,15 +5,13 @@
 #include <array>
 #include <utility>
 
+#include "compatpack/io/block_worker.hpp"
 #include "compatpack/io/digest.hpp"
 
 namespace compatpack::pipeline {
 namespace {
 
 using formats::EntryType;
-
-// Writes of 256 KiB: larger ones gain nothing, and smaller ones cost system calls.
-constexpr std::size_t kBlockSize = 256U << 10U;
 
 constexpr std::size_t kPathsMax = 200;
 
@@ -26,10 +24,32 @@ Result<std::string> read_text(io::Source& content, const Member& member, ByteCou
                  .found = std::to_string(member.size.value)};
   }
   std::string text(static_cast<std::size_t>(member.size.value), '\0');
-  CP_TRY(const std::size_t count,
-         io::read_full(content, std::as_writable_bytes(std::span(text))));
+  CP_TRY(const std::size_t count, io::read_full(content, std::as_writable_bytes(std::span(text))));
   text.resize(count);
   return text;
+}
+
+/// Writes and hashes `head` and the rest of a member, in a thread of its own while the next of it
+/// is decompressed.
+Result<Done> copy_out(std::span<const std::byte> head, io::Source& rest, io::OutputFile& file,
+                      io::Digest& digest) {
+  io::BlockWorker writer([&](std::span<const std::byte> bytes) {
+    digest.update(bytes);
+    return file.write(bytes);
+  });
+  auto block = std::make_shared<std::vector<std::byte>>(io::kBlockSize);
+  std::copy(head.begin(), head.end(), block->begin());
+  std::size_t filled = head.size();
+  for (;;) {
+    CP_TRY(const std::size_t count, io::read_full(rest, std::span(*block).subspan(filled)));
+    block->resize(filled + count);
+    if (block->empty()) {
+      return writer.finish();
+    }
+    CP_CHECK(writer.push(std::move(block)));
+    block = std::make_shared<std::vector<std::byte>>(io::kBlockSize);
+    filled = 0;
+  }
 }
 
 io::FileMode mode_of(const StagedMember& member) {
@@ -113,30 +133,19 @@ Result<Done> Stager::take(const Member& member, const Selection& selection,
   CP_CHECK(forget(member.path));
   const std::size_t number = next_number_++;
   const FileName name = staged_name(number);
-  auto opened = into_ == nullptr ? io::OutputFile::in_memory(member.path.text())
-                                 : into_->create(name);
+  auto opened =
+      into_ == nullptr ? io::OutputFile::in_memory(member.path.text()) : into_->create(name);
   CP_TRY(io::OutputFile file, std::move(opened));
   io::Digest digest(DigestAlgorithm::sha256);
-  digest.update(head);
-  CP_CHECK(file.write(head));
-  std::vector<std::byte> block(kBlockSize);
-  for (;;) {
-    CP_TRY(const std::size_t count, io::read_full(content, block));
-    if (count == 0) {
-      break;
-    }
-    const std::span<const std::byte> bytes = std::span(block).first(count);
-    digest.update(bytes);
-    CP_CHECK(file.write(bytes));
-  }
+  CP_CHECK(copy_out(head, content, file, digest));
 
-  StagedMember staged{.path = member.path,
-                      .size = file.size(),
-                      .sha256 = digest.finish(),
-                      .is_program = selection.use == Selection::Use::library ||
-                                    (member.mode_bits & 0111U) != 0,
-                      .component = selection.component,
-                      .elf = std::nullopt};
+  StagedMember staged{
+      .path = member.path,
+      .size = file.size(),
+      .sha256 = digest.finish(),
+      .is_program = selection.use == Selection::Use::library || (member.mode_bits & 0111U) != 0,
+      .component = selection.component,
+      .elf = std::nullopt};
   if (formats::parse_elf_head(head)) {
     CP_TRY(const io::MappedBytes mapped, file.map());
     auto elf = formats::parse_elf(mapped.bytes());

@@ -4,16 +4,12 @@
 // Hashes a file while somebody else reads it, in a thread of its own: MD5 and SHA-256 together cost
 // about as much as zstd's decompression of the same bytes, and would double the time in one thread.
 //
-//   inner --> block --+--> reader (copies out of it)
-//                     +--> queue, at most kQueueMax blocks --> hasher --> ClaimChecker
+//   inner --> block --+--> reader, who copies out of it
+//                     +--> BlockWorker --> ClaimChecker
 
-#include <condition_variable>
-#include <deque>
-#include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
+#include "compatpack/io/block_worker.hpp"
 #include "compatpack/io/digest.hpp"
 #include "compatpack/io/source.hpp"
 
@@ -23,7 +19,6 @@ class HashingSource final : public Source {
  public:
   /// Hashes every byte that is read from `inner`, which must outlive this.
   HashingSource(Source& inner, std::vector<DigestClaim> claims);
-  ~HashingSource() override;
 
   Result<std::size_t> read(std::span<std::byte> into) override;
 
@@ -38,22 +33,14 @@ class HashingSource final : public Source {
   [[nodiscard]] const ClaimChecker& checker() const { return checker_; }
 
  private:
-  using Block = std::shared_ptr<const std::vector<std::byte>>;
   Result<Done> next_block();
-  void hash_blocks();
-  void end_hasher();
 
   Source& inner_;
   ClaimChecker checker_;
-  Block block_;           // the reader's
+  Block block_;           // what is being read from
   std::size_t used_ = 0;  // of `block_`
   ByteOffset position_;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Block> queue_;  // guarded by mutex_
-  bool ended_ = false;       // guarded by mutex_: no block will follow
-  std::thread hasher_;       // last: it uses all of the above
+  BlockWorker hasher_;  // last: it uses checker_
 };
 
 }  // namespace compatpack::io

@@ -11,8 +11,8 @@ namespace compatpack::io {
 
 /// The content of the regular file at `path`; nullopt where nothing stands there.
 ///
-/// Errors, with `subject` set: io; limit where it is larger than `max`; not_recognized where it is not
-/// a regular file.
+/// Errors, with `subject` set: io; limit where it is larger than `max`; not_recognized where it is
+/// not a regular file.
 Result<std::optional<std::string>> read_text_file(const std::string& path, ByteCount max);
 
 /// `path` made absolute, with links and dots resolved in all but its last component, which need not

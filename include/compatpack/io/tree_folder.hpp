@@ -28,7 +28,8 @@ struct TreeEntry {
 
 class TreeFolder {
  public:
-  /// Opens what stands at `path`, following a link at its end; nullopt where nothing does. Error io.
+  /// Opens what stands at `path`, following a link at its end; nullopt where nothing does. Error
+  /// io.
   static Result<std::optional<TreeFolder>> open(const std::string& path);
 
   /// Whether it is a folder. Requires of all functions below: it is.
