@@ -98,8 +98,8 @@ Error not_a_bundle(Error error, std::string_view head, ByteCount size) {
   std::string other = size.value == 0 ? "an empty file" : describe_other_file(head);
   if (!other.empty()) {
     error.found = std::move(other);
-    error.hint = is_web_page(head) ? "the download gave a page in place of the file; fetch it again"
-                                   : "";
+    error.hint =
+        is_web_page(head) ? "the download gave a page in place of the file; fetch it again" : "";
   }
   error.what = "not a bundle that compatpack reads";
   error.expected = "an NVIDIA .run file, or another made by makeself";
@@ -129,16 +129,11 @@ Result<std::unique_ptr<Bundle>> Bundle::open(const std::string& path, io::ReadOb
                                              const Limits& limits) {
   CP_TRY(auto file, io::FileSource::open(path, observer));
   const ByteCount size = file->size();
-  std::vector<std::byte> head(
-      static_cast<std::size_t>(std::min(size.value, limits.header.value)));
+  std::vector<std::byte> head(static_cast<std::size_t>(std::min(size.value, limits.header.value)));
   CP_TRY(const std::size_t count, io::read_full(*file, head));
   head.resize(count);
 
-  BundleInfo info{.path = path,
-                  .name = base_name(path),
-                  .size = size,
-                  .kind = {},
-                  .dialect = {}};
+  BundleInfo info{.path = path, .name = base_name(path), .size = size, .kind = {}, .dialect = {}};
   auto header = formats::parse_makeself_header(head, size);
   if (!header) {
     Error error = std::move(header).error();
@@ -153,11 +148,10 @@ Result<std::unique_ptr<Bundle>> Bundle::open(const std::string& path, io::ReadOb
   const std::size_t header_size = info.payloads.front().begin.value;
   const std::span<const std::byte> payload = std::span(head).subspan(header_size);
   info.header_sha256 = sha256_of(std::span(head).first(header_size));
-  info.is_base64 = info.is_base64 || formats::looks_like_base64(
-                                         payload.first(std::min(payload.size(),
-                                                                formats::kBase64SniffSize)));
-  info.compression = formats::sniff_compression(
-      payload.first(std::min(payload.size(), formats::kSniffSize)));
+  info.is_base64 = info.is_base64 || formats::looks_like_base64(payload.first(
+                                         std::min(payload.size(), formats::kBase64SniffSize)));
+  info.compression =
+      formats::sniff_compression(payload.first(std::min(payload.size(), formats::kSniffSize)));
   return std::unique_ptr<Bundle>(new Bundle(std::move(file), std::move(head), std::move(info)));
 }
 

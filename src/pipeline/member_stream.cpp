@@ -144,9 +144,9 @@ class Pass {
     if (bundle_.info().is_base64) {
       base64 = std::make_unique<formats::Base64Source>(stored);
     }
-    auto decoder =
-        formats::open_decoder(base64 ? *base64 : static_cast<io::Source&>(stored),
-                              {.jobs = options_.jobs, .memory_max = options_.limits.decoder_memory});
+    auto decoder = formats::open_decoder(
+        base64 ? *base64 : static_cast<io::Source&>(stored),
+        {.jobs = options_.jobs, .memory_max = options_.limits.decoder_memory});
     if (!decoder) {
       return input_failure(std::move(decoder).error());
     }
@@ -208,7 +208,8 @@ class Pass {
     bool failed_ = false;
   };
 
-  /// An Error from below decoder and archive: of the input, unless the file could not be read at all.
+  /// An Error from below decoder and archive: of the input, unless the file could not be read at
+  /// all.
   static Failure input_failure(Error error) {
     const bool of_input = error.code != Errc::io && error.code != Errc::interrupted;
     return {at_payload(std::move(error)), of_input};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/pipeline/receipt.hpp"
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include <nlohmann/json.hpp>
 
 #include "compatpack/base/rel_path.hpp"
 
@@ -12,9 +13,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::optional<DigestAlgorithm> algorithm_named(std::string_view name) {
-  for (const DigestAlgorithm one : {DigestAlgorithm::cksum, DigestAlgorithm::md5,
-                                    DigestAlgorithm::sha1, DigestAlgorithm::sha256,
-                                    DigestAlgorithm::sha512}) {
+  for (const DigestAlgorithm one :
+       {DigestAlgorithm::cksum, DigestAlgorithm::md5, DigestAlgorithm::sha1,
+        DigestAlgorithm::sha256, DigestAlgorithm::sha512}) {
     if (name_of(one) == name) {
       return one;
     }
@@ -90,22 +91,21 @@ SelectionRequest selection_from(const Json& json) {
 
 Receipt receipt_from(const Json& json) {
   const Json& bundle = json.at("bundle");
-  Receipt receipt{
-      .compatpack_version = get<std::string>(json, "compatpack"),
-      .bundle = {.name = get<std::string>(bundle, "name"),
-                 .size = {get<std::uint64_t>(bundle, "size")},
-                 .sha256 = get<std::string>(bundle, "sha256"),
-                 .header_sha256 = get<std::string>(bundle, "header_sha256"),
-                 .kind = get<std::string>(bundle, "kind"),
-                 .dialect = get<std::string>(bundle, "dialect"),
-                 .verified = {}},
-      .verification_skipped = get<bool>(json, "verification_skipped"),
-      .driver_version = get<std::string>(json, "driver_version"),
-      .cuda_version = get<std::string>(json, "cuda_version"),
-      .selection = selection_from(json.at("selection")),
-      .prefix = get<std::string>(json, "prefix"),
-      .files = {},
-      .links = {}};
+  Receipt receipt{.compatpack_version = get<std::string>(json, "compatpack"),
+                  .bundle = {.name = get<std::string>(bundle, "name"),
+                             .size = {get<std::uint64_t>(bundle, "size")},
+                             .sha256 = get<std::string>(bundle, "sha256"),
+                             .header_sha256 = get<std::string>(bundle, "header_sha256"),
+                             .kind = get<std::string>(bundle, "kind"),
+                             .dialect = get<std::string>(bundle, "dialect"),
+                             .verified = {}},
+                  .verification_skipped = get<bool>(json, "verification_skipped"),
+                  .driver_version = get<std::string>(json, "driver_version"),
+                  .cuda_version = get<std::string>(json, "cuda_version"),
+                  .selection = selection_from(json.at("selection")),
+                  .prefix = get<std::string>(json, "prefix"),
+                  .files = {},
+                  .links = {}};
   for (const Json& claim : bundle.at("verified")) {
     receipt.bundle.verified.push_back(claim_from(claim));
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/pipeline/selection.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
+
+#include <fnmatch.h>
 
 #include "compatpack/base/text.hpp"
 
@@ -93,8 +93,8 @@ Selection select_by_path(const RelPath& path, const SelectionRequest& request) {
   }
   const auto name = knowledge::parse_library_name(path.name());
   if (matches(request.include, path)) {
-    const auto rows = name ? knowledge::library_rows(name->stem)
-                           : std::vector<knowledge::LibraryRow>();
+    const auto rows =
+        name ? knowledge::library_rows(name->stem) : std::vector<knowledge::LibraryRow>();
     const std::string component =
         rows.empty() ? "" : std::string(knowledge::row_of(rows.front().component).name);
     return {Use::file, component, ""};

@@ -8,9 +8,9 @@ namespace {
 
 // Folders that loaders search by default, on the distributions that NVIDIA builds drivers for.
 constexpr std::array<std::string_view, 12> kSystemFolders{
-    "/lib",     "/lib32",     "/lib64",         "/libx32",           "/usr/lib",
-    "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/local/lib", "/usr/local/lib64",
-    "/usr/lib/wsl", "/run/opengl-driver"};
+    "/lib",           "/lib32",           "/lib64",       "/libx32",
+    "/usr/lib",       "/usr/lib32",       "/usr/lib64",   "/usr/libx32",
+    "/usr/local/lib", "/usr/local/lib64", "/usr/lib/wsl", "/run/opengl-driver"};
 
 bool is_within(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
@@ -39,8 +39,9 @@ Result<Done> check_tree_path(const std::string& path) {
                    .what = "refusing to write into the system's library folders",
                    .subject = path,
                    .found = std::string(folder) + " is searched by the loader",
-                   .hint = "it would break the host's own driver; use a folder such as "
-                           "/opt/cuda-compat or /usr/local/cuda/compat"};
+                   .hint =
+                       "it would break the host's own driver; use a folder such as "
+                       "/opt/cuda-compat or /usr/local/cuda/compat"};
     }
   }
   return Done{};

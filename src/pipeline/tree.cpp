@@ -64,8 +64,7 @@ Result<std::optional<TreeFault>> check_file(const io::TreeFolder& folder, const 
 Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const ReceiptLink& link) {
   CP_TRY(const TreeEntry entry, folder.look(link.path));
   const auto fault = [&](Kind kind) {
-    return std::optional(
-        TreeFault{kind, link.path, "a link to " + link.target, entry.shown()});
+    return std::optional(TreeFault{kind, link.path, "a link to " + link.target, entry.shown()});
   };
   if (entry.kind == TreeEntry::Kind::nothing) {
     return fault(Kind::missing);

@@ -14,9 +14,8 @@ namespace {
 // NVIDIA's side files have one line; a list of a whole download folder has some hundreds.
 constexpr ByteCount kChecksumFileMax{4U << 20U};
 
-constexpr std::array<DigestAlgorithm, 4> kAlgorithms{DigestAlgorithm::md5, DigestAlgorithm::sha1,
-                                                     DigestAlgorithm::sha256,
-                                                     DigestAlgorithm::sha512};
+constexpr std::array<DigestAlgorithm, 4> kAlgorithms{
+    DigestAlgorithm::md5, DigestAlgorithm::sha1, DigestAlgorithm::sha256, DigestAlgorithm::sha512};
 
 struct ChecksumLine {
   std::string_view digest;
@@ -92,8 +91,10 @@ Result<std::optional<DigestClaim>> parse_checksum_file(std::string_view text, st
                    .found = std::string(line.substr(0, 100))};
     }
     if (!claim && (parts->name.empty() || base_name(parts->name) == name)) {
-      claim = DigestClaim{*algorithm, *parse_hex(parts->digest, hex_digits(*algorithm)),
-                          {{0}, {size.value}}, origin};
+      claim = DigestClaim{*algorithm,
+                          *parse_hex(parts->digest, hex_digits(*algorithm)),
+                          {{0}, {size.value}},
+                          origin};
     }
   }
   return claim;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One function a subcommand. Options are plain structs: a command has never heard of argv. Each prints
-// its answer on the console and returns the exit status, or the Error that the caller prints.
+// One function a subcommand. Options are plain structs: a command has never heard of argv. Each
+// prints its answer on the console and returns the exit status, or the Error that the caller
+// prints.
 
 #include <string>
 #include <vector>

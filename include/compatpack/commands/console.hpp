@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The one place that prints. The answer goes to stdout; errors, warnings and progress to stderr. The
-// progress line is erased before anything else is written, so that the two never mix.
+// The one place that prints. The answer goes to stdout; errors, warnings and progress to stderr.
+// The progress line is erased before anything else is written, so that the two never mix.
 
 #include <chrono>
 #include <functional>
@@ -49,7 +49,8 @@ class Console final : public io::ReadObserver {
   /// A line of the answer for people, without its line end; nothing under --json or --quiet.
   void answer(std::string_view line);
 
-  /// A line that is the answer's whole point, so that --quiet does not silence it: code to evaluate.
+  /// A line that is the answer's whole point, so that --quiet does not silence it: code to
+  /// evaluate.
   void result(std::string_view line);
 
   /// The answer for machines: one JSON document.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A bundle that is open: what its header says, and the way to its bytes. Whatever kind came in, what
-// comes out is the same: payloads (ranges of the file, each a tar that may be compressed) and claims.
+// A bundle that is open: what its header says, and the way to its bytes. Whatever kind came in,
+// what comes out is the same: payloads (ranges of the file, each a tar that may be compressed) and
+// claims.
 
 #include <memory>
 #include <optional>
@@ -20,25 +21,26 @@ namespace compatpack::pipeline {
 
 /// As the header has it; nothing of it is believed yet.
 struct BundleInfo {
-  std::string path;                       ///< as the user named it
-  std::string name;                       ///< its last component
-  ByteCount size;                         ///< of the file
-  std::string kind;                       ///< "run"
-  std::string dialect;                    ///< "NVIDIA makeself 1.6.0-nv4", for people
-  std::string label = {};                 ///< empty if none
+  std::string path;                          ///< as the user named it
+  std::string name;                          ///< its last component
+  ByteCount size;                            ///< of the file
+  std::string kind;                          ///< "run"
+  std::string dialect;                       ///< "NVIDIA makeself 1.6.0-nv4", for people
+  std::string label = {};                    ///< empty if none
   std::optional<DriverVersion> driver = {};  ///< nullopt if the header does not say
-  std::string arch = {};                  ///< "x86_64"; empty if the header does not say
-  std::vector<ByteRange> payloads = {};   ///< at least one
+  std::string arch = {};                     ///< "x86_64"; empty if the header does not say
+  std::vector<ByteRange> payloads = {};      ///< at least one
   bool is_base64 = false;
-  bool is_signed = false;                 ///< with a signature that is not checked
+  bool is_signed = false;  ///< with a signature that is not checked
   formats::Compression compression = formats::Compression::none;  ///< of the first payload
-  std::vector<DigestClaim> claims = {};   ///< the bundle's own
-  std::string header_sha256 = {};         ///< of all before the first payload
+  std::vector<DigestClaim> claims = {};                           ///< the bundle's own
+  std::string header_sha256 = {};  ///< of all before the first payload
 };
 
 class Bundle {
  public:
-  /// Opens the file at `path` and reads its header. `observer`, if not null, must outlive the bundle.
+  /// Opens the file at `path` and reads its header. `observer`, if not null, must outlive the
+  /// bundle.
   ///
   /// Errors, with `subject` set: those of io::FileSource::open() and of the format; not_recognized
   /// with what the file is instead, where that can be told.

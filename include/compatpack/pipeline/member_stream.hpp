@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The one pass over a bundle. Everything that reads members goes through here, so that everything has
-// the same checks: every claim about the bundle's bytes, every check inside the compressed streams, and
-// the rules that keep a hostile archive harmless.
+// The one pass over a bundle. Everything that reads members goes through here, so that everything
+// has the same checks: every claim about the bundle's bytes, every check inside the compressed
+// streams, and the rules that keep a hostile archive harmless.
 //
 //   Bundle::bytes --> HashingSource --> LimitedSource --> [Base64] --> Decoder --> ArchiveReader
 //                     claims, sha256    one payload                                |
@@ -37,8 +37,8 @@ class MemberVisitor {
   MemberVisitor& operator=(const MemberVisitor&) = delete;
   virtual ~MemberVisitor() = default;
 
-  /// Called for each member in the order of the archive. `content` is that of a file, empty for others,
-  /// and valid during the call; what is not read of it is skipped. An Error ends the pass.
+  /// Called for each member in the order of the archive. `content` is that of a file, empty for
+  /// others, and valid during the call; what is not read of it is skipped. An Error ends the pass.
   virtual Result<Done> visit(const Member& member, io::Source& content) = 0;
 };
 
@@ -56,7 +56,7 @@ struct ReadOptions {
 
 /// What a pass has shown about a bundle's bytes.
 struct Verification {
-  std::string sha256;                        ///< of the whole file
+  std::string sha256;                         ///< of the whole file
   std::vector<io::CheckedClaim> claims = {};  ///< all hold, unless Verify::nothing
   std::vector<std::string> warnings = {};
 };
@@ -66,7 +66,8 @@ struct Verification {
 /// Errors, with `subject` set:
 ///   mismatch     a claim does not hold; preferred to whatever else a damaged bundle leads to
 ///   corrupt, unsupported, limit   of decoder and archive, where all claims hold
-///   unsafe_path  a member's name or a hard link leaves the folder, a member lies behind a symlink of
+///   unsafe_path  a member's name or a hard link leaves the folder, a member lies behind a symlink
+///   of
 ///                the archive, or a member is a device, FIFO or socket
 ///   io           reading fails, or the bundle changes meanwhile
 /// and those of `visitor`.

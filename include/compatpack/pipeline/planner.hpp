@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// From what a bundle holds to what the tree will be. Pure: a Plan is a value, --dry-run prints it, and
-// most tests compare it. Equal inputs give equal plans.
+// From what a bundle holds to what the tree will be. Pure: a Plan is a value, --dry-run prints it,
+// and most tests compare it. Equal inputs give equal plans.
 
 #include <optional>
 #include <string>
@@ -38,17 +38,17 @@ struct PlannedText {
 };
 
 struct Plan {
-  std::optional<DriverVersion> driver;  ///< libcuda's; nullopt without a libcuda
-  std::optional<CudaVersion> cuda;      ///< nullopt if no table or note knows it
+  std::optional<DriverVersion> driver;         ///< libcuda's; nullopt without a libcuda
+  std::optional<CudaVersion> cuda;             ///< nullopt if no table or note knows it
   std::optional<formats::FwdCompatNote> note;  ///< libcuda's own word on host branches
   std::string arch;
-  std::string glibc_needed;             ///< "2.17"; "" if none says
-  std::vector<PlannedFile> files;       ///< sorted by name
-  std::vector<PlannedLink> links;       ///< sorted by name
-  std::vector<PlannedText> texts;       ///< env.sh and its like, LICENSE; sorted by name
-  std::vector<LeftOut> left_out;        ///< sorted by path
+  std::string glibc_needed;        ///< "2.17"; "" if none says
+  std::vector<PlannedFile> files;  ///< sorted by name
+  std::vector<PlannedLink> links;  ///< sorted by name
+  std::vector<PlannedText> texts;  ///< env.sh and its like, LICENSE; sorted by name
+  std::vector<LeftOut> left_out;   ///< sorted by path
   std::vector<std::string> warnings;
-  ByteCount total;                      ///< of files and texts
+  ByteCount total;  ///< of files and texts
 };
 
 struct PlanRequest {
@@ -58,9 +58,10 @@ struct PlanRequest {
 
 /// Decides names, links and texts.
 ///
-/// Errors, without `subject`: not_recognized where the bundle has no libcuda for the architecture and
-/// nothing was named by --include, with what the bundle is instead; unsupported for libraries of two
-/// driver versions; conflict for two members that would have one name, or one of compatpack's own.
+/// Errors, without `subject`: not_recognized where the bundle has no libcuda for the architecture
+/// and nothing was named by --include, with what the bundle is instead; unsupported for libraries
+/// of two driver versions; conflict for two members that would have one name, or one of
+/// compatpack's own.
 Result<Plan> make_plan(const BundleInfo& bundle, const Contents& contents,
                        const PlanRequest& request);
 

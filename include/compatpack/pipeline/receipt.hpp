@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// compatpack.json, the receipt in each tree: where it came from, what was verified, and every file and
-// link in it. It holds no times and no owners, so that the same bundle and options give the same bytes.
+// compatpack.json, the receipt in each tree: where it came from, what was verified, and every file
+// and link in it. It holds no times and no owners, so that the same bundle and options give the
+// same bytes.
 
 #include <optional>
 #include <string>
@@ -23,7 +24,7 @@ struct ReceiptFile {
   std::string path;  ///< in the tree
   ByteCount size;
   std::string sha256;
-  bool is_program;              ///< mode 0755, else 0644
+  bool is_program;             ///< mode 0755, else 0644
   std::string component = {};  ///< "" for activation scripts and texts
   std::string from = {};       ///< path in the bundle; "" likewise
 };
@@ -46,13 +47,13 @@ struct ReceiptBundle {
 struct Receipt {
   std::string compatpack_version;
   ReceiptBundle bundle;
-  bool verification_skipped;            ///< --no-verify
-  std::string driver_version;           ///< "" if unknown
-  std::string cuda_version;             ///< "" if unknown
+  bool verification_skipped;   ///< --no-verify
+  std::string driver_version;  ///< "" if unknown
+  std::string cuda_version;    ///< "" if unknown
   SelectionRequest selection;
-  std::string prefix;                   ///< where the scripts expect the tree, if they cannot tell
-  std::vector<ReceiptFile> files;       ///< all but the receipt itself, sorted by path
-  std::vector<ReceiptLink> links;       ///< sorted by path
+  std::string prefix;              ///< where the scripts expect the tree, if they cannot tell
+  std::vector<ReceiptFile> files;  ///< all but the receipt itself, sorted by path
+  std::vector<ReceiptLink> links;  ///< sorted by path
 };
 
 /// The receipt as JSON, ending in a newline. Equal receipts give equal text.

@@ -2,8 +2,9 @@
 #pragma once
 
 // Takes the wanted members out of the stream, in the order in which they come, and remembers of the
-// others why they were left. What they will be called, and which links go with them, is decided when
-// all have been seen (planner): members come in any order, and the .manifest anywhere among them.
+// others why they were left. What they will be called, and which links go with them, is decided
+// when all have been seen (planner): members come in any order, and the .manifest anywhere among
+// them.
 
 #include <map>
 #include <optional>
@@ -42,10 +43,10 @@ struct ArchiveLink {
 /// All that a pass over a bundle has found.
 struct Contents {
   std::map<std::size_t, StagedMember> members;  ///< by number, which names the staged file
-  std::vector<LeftOut> left_out;                ///< shared libraries only; programs and data are many
+  std::vector<LeftOut> left_out;  ///< shared libraries only; programs and data are many
   std::vector<ArchiveLink> links;
-  std::optional<std::string> manifest;  ///< text of .manifest
-  std::optional<std::string> licence;   ///< text of LICENSE
+  std::optional<std::string> manifest;     ///< text of .manifest
+  std::optional<std::string> licence;      ///< text of LICENSE
   std::vector<std::string> libcuda_archs;  ///< of every libcuda that went by, taken or not
   std::vector<std::string> paths;  ///< the first few members' paths, to say what a bundle is
   std::vector<std::string> warnings;
@@ -53,8 +54,8 @@ struct Contents {
 
 class Stager final : public MemberVisitor {
  public:
-  /// `into` holds the contents until the planner has named them; null: nothing is kept (--dry-run). All
-  /// three must outlive the stager.
+  /// `into` holds the contents until the planner has named them; null: nothing is kept (--dry-run).
+  /// All three must outlive the stager.
   Stager(const SelectionRequest& request, const Limits& limits, io::OutputDir* into)
       : request_(request), limits_(limits), into_(into) {}
 

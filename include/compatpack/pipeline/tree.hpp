@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A tree on disk: what stands at a path, whether it is what its receipt says, and how a Plan becomes
-// one.
+// A tree on disk: what stands at a path, whether it is what its receipt says, and how a Plan
+// becomes one.
 
 #include <optional>
 #include <string>
@@ -64,8 +64,8 @@ Result<std::vector<TreeFault>> check_tree(const std::string& path, const Receipt
 /// One clause about a fault: "libcuda.so.1: a file where a link should be".
 [[nodiscard]] std::string describe(const TreeFault& fault);
 
-/// Mends what can be mended without the bundle: links that are missing, wrong, or have become copies
-/// of their target, and modes. Error io.
+/// Mends what can be mended without the bundle: links that are missing, wrong, or have become
+/// copies of their target, and modes. Error io.
 Result<Done> repair_tree(const std::string& path, const Receipt& receipt,
                          const std::vector<TreeFault>& faults);
 
@@ -77,8 +77,8 @@ Result<Done> repair_tree(const std::string& path, const Receipt& receipt,
                                    const Verification& verification, Verify verify,
                                    const PlanRequest& request);
 
-/// Gives the staged members their names, and adds links, texts and the receipt. Nothing of it can be
-/// seen until `dir` is committed. Error io.
+/// Gives the staged members their names, and adds links, texts and the receipt. Nothing of it can
+/// be seen until `dir` is committed. Error io.
 Result<Done> write_tree(io::OutputDir& dir, const Contents& contents, const Plan& plan,
                         const Receipt& receipt);
 
