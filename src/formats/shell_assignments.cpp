@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compatpack/base/text.hpp"
+
 namespace compatpack::formats {
 namespace {
 
@@ -54,7 +56,9 @@ std::string take_word(std::string_view& rest) {
       take_quoted(rest, c, value);
       value += c;
     } else if (c == '\\' && !rest.empty()) {
-      value += rest.front();
+      if (rest.front() != '\n') {  // an escaped line end is nothing
+        value += rest.front();
+      }
       rest.remove_prefix(1);
     } else {
       value += c;
@@ -68,7 +72,7 @@ std::string take_word(std::string_view& rest) {
 std::vector<ShellAssignment> scan_shell_assignments(std::string_view script) {
   std::vector<ShellAssignment> all;
   std::string_view rest = script;
-  while (!rest.empty()) {
+  while (!rest.empty() && all.size() < kShellAssignmentsMax) {
     const std::size_t length = assigned_name(rest);
     if (length > 0) {
       const ByteOffset at{script.size() - rest.size()};
@@ -79,8 +83,9 @@ std::vector<ShellAssignment> scan_shell_assignments(std::string_view script) {
       rest.remove_prefix(length + 1 + before - word.size());
       all.push_back({name, std::move(value), at, {script.size() - rest.size()}});
     }
-    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - (rest.empty() ? 0 : 1)));
-    rest.remove_prefix(std::min<std::size_t>(1, rest.size()));
+    if (!rest.empty()) {
+      take_line(rest);
+    }
   }
   return all;
 }

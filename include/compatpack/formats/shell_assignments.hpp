@@ -10,6 +10,7 @@
 //   "
 //   skip="666"                   another
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,12 @@ struct ShellAssignment {
   ByteOffset end;     ///< behind the value
 };
 
-/// The assignments in `script`, in order. Their names are views into `script`.
+/// More than these are not looked for: a makeself script has 41 (2.4.5), and without a cap 4 MiB of
+/// "a=" would be a million.
+inline constexpr std::size_t kShellAssignmentsMax = 1'000;
+
+/// The first kShellAssignmentsMax assignments in `script`, in order. Their names are views into
+/// `script`.
 ///
 /// A value is one word of shell: double quotes with backslash escapes, single quotes, backquotes,
 /// and bare text may follow each other, and quoted parts may go on over lines. This is no shell: it
