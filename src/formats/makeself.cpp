@@ -35,27 +35,43 @@ std::string value_of(const Assignments& all, std::string_view name) {
   return line == nullptr ? std::string() : line->value;
 }
 
+/// The words of a list, which blanks separate.
+std::vector<std::string_view> words_of(std::string_view list) {
+  std::vector<std::string_view> words = split(list, ' ');
+  std::erase(words, std::string_view());
+  return words;
+}
+
 /// Where the payload starts, as the header has it.
 struct Start {
   std::string number;
   ByteOffset at;
 };
 
+/// Whether `at` lies in free text, a licence perhaps, rather than in code.
+bool is_in_value(const Assignments& all, std::size_t at) {
+  return std::any_of(all.begin(), all.end(), [at](const ShellAssignment& one) {
+    return one.at.value < at && at < one.end.value;
+  });
+}
+
 /// The line  offset=`head -n N "$1" | wc -c`  of makeself 2.1 to 2.4.1, indented or not.
-std::optional<Start> find_head_line(std::string_view script) {
+std::optional<Start> find_head_line(std::string_view script, const Assignments& all) {
   constexpr std::string_view kCall = "offset=`head -";
-  for (std::size_t at = script.find(kCall); at != std::string_view::npos;
-       at = script.find(kCall, at + 1)) {
-    const std::size_t line = at == 0 ? 0 : script.rfind('\n', at - 1) + 1;
-    if (!trim(script.substr(line, at - line)).empty()) {
+  std::string_view rest = script;
+  while (!rest.empty()) {
+    const std::string_view line = take_line(rest);
+    std::string_view number = trim(line);
+    if (!number.starts_with(kCall)) {
       continue;
     }
-    std::string_view number = script.substr(at + kCall.size());
+    const auto at = static_cast<std::size_t>(number.data() - script.data());
+    number.remove_prefix(kCall.size());
     if (number.starts_with("n ")) {
       number.remove_prefix(2);
     }
-    number = number.substr(0, number.find_first_of(" \n"));
-    if (parse_decimal(number)) {  // from 2.4.2 on it is "$skip"
+    number = number.substr(0, number.find(' '));
+    if (parse_decimal(number) && !is_in_value(all, at)) {  // from 2.4.2 on it is "$skip"
       return Start{std::string(number), {at}};
     }
   }
@@ -64,7 +80,7 @@ std::optional<Start> find_head_line(std::string_view script) {
 
 std::optional<Start> find_start(std::string_view script, const Assignments& all) {
   const auto* const skip = find(all, "skip");
-  const auto head = find_head_line(script);
+  const auto head = find_head_line(script, all);
   // Behind a header without skip= a payload that is not compressed may hold such a line.
   if (skip != nullptr && (!head || skip->at < head->at)) {
     return Start{skip->value, skip->at};
@@ -83,25 +99,27 @@ std::optional<ByteOffset> after_lines(std::string_view text, std::uint64_t lines
 
 Result<ByteOffset> find_payload(std::string_view head, ByteCount file_size, const Start& start,
                                 MakeselfFamily family) {
-  const auto number = parse_decimal(start.number);
-  if (!number || *number < 2) {
+  const bool nvidia = family == MakeselfFamily::nvidia;
+  const auto nowhere = [&start](std::string expected) {
     return Error{.code = Errc::corrupt,
                  .what = "makeself header does not say where its payload starts",
                  .at = start.at,
-                 .expected = "a line number of 2 or more",
+                 .expected = std::move(expected),
                  .found = start.number};
+  };
+  const auto number = parse_decimal(start.number);
+  if (!number || *number < 2) {
+    return nowhere("a line number of 2 or more");
   }
-  const auto lines_before = family == MakeselfFamily::nvidia ? *number - 1 : *number;
-  if (const auto payload = after_lines(head, lines_before)) {
-    return *payload;
+  if (const auto payload = after_lines(head, nvidia ? *number - 1 : *number)) {
+    return start.at < *payload ? Result(*payload) : nowhere("the number of a line behind this one");
   }
   const bool all_seen = head.size() == file_size.value;
   return Error{.code = all_seen ? Errc::corrupt : Errc::limit,
                .what = all_seen ? "bundle ends before its payload" : "makeself header is too long",
                .at = ByteOffset{head.size()},
-               .expected = "the payload, " +
-                           std::string(family == MakeselfFamily::nvidia ? "at" : "behind") +
-                           " line " + start.number,
+               .expected = std::string("the payload, ") + (nvidia ? "at" : "behind") + " line " +
+                           start.number,
                .found = all_seen ? "end of file" : "more of the header",
                .hint = all_seen ? "the download is incomplete; fetch it again" : ""};
 }
@@ -109,21 +127,24 @@ Result<ByteOffset> find_payload(std::string_view head, ByteCount file_size, cons
 /// The number in the stub's own check,  tail -n +N $0 | cksum,  or nullopt.
 std::optional<unsigned> checked_from_line(std::string_view script) {
   constexpr std::string_view kTail = "tail ";
-  for (std::size_t at = script.find(kTail); at != std::string_view::npos;
-       at = script.find(kTail, at + 1)) {
-    std::string_view line = script.substr(at + kTail.size());
-    line = line.substr(0, line.find('\n'));
-    if (line.starts_with("-n ")) {
-      line.remove_prefix(3);
-    }
+  constexpr std::uint64_t kLineMax = 99;  // it is 4 or 6; a header has some hundred lines
+  std::string_view rest = script;
+  while (!rest.empty()) {
+    std::string_view line = take_line(rest);
+    line.remove_prefix(std::min(line.find(kTail), line.size()));
     const bool checks = line.find("cksum") != std::string_view::npos ||
                         line.find("md5") != std::string_view::npos ||
                         line.find("MD5") != std::string_view::npos;
+    line.remove_prefix(std::min(kTail.size(), line.size()));
+    if (line.starts_with("-n ")) {
+      line.remove_prefix(3);
+    }
     if (!checks || !line.starts_with('+')) {
       continue;
     }
-    const auto number = parse_decimal(line.substr(1, line.find_first_not_of("0123456789", 1) - 1));
-    if (number && *number >= 2 && *number <= 99) {
+    line.remove_prefix(1);
+    const auto number = parse_decimal(line.substr(0, line.find_first_not_of("0123456789")));
+    if (number && *number >= 2 && *number <= kLineMax) {
       return static_cast<unsigned>(*number);
     }
   }
@@ -177,8 +198,7 @@ Result<Done> add_claims(std::vector<DigestClaim>& claims, const Assignments& all
   if (line == nullptr) {
     return Done{};
   }
-  std::vector<std::string_view> words = split(trim(line->value), ' ');
-  std::erase(words, std::string_view());
+  const auto words = words_of(line->value);
   if (words.empty()) {  // no checksum program on the machine that packed it
     return Done{};
   }
@@ -195,36 +215,41 @@ Result<Done> add_claims(std::vector<DigestClaim>& claims, const Assignments& all
   return Done{};
 }
 
+/// The bytes between script and payload, or nullopt if nothing is there.
+std::optional<ByteRange> find_program(std::string_view header, const Assignments& all) {
+  const auto line = parse_decimal(value_of(all, "skip_decompress"));
+  if (!line || *line < 2) {
+    return std::nullopt;
+  }
+  const auto begin = after_lines(header, *line - 1);
+  return begin ? std::optional(ByteRange{*begin, {header.size()}}) : std::nullopt;
+}
+
 /// Fills in what the NVIDIA family says: one chunk to the end of the file, and checksums that begin
-/// in the header.
-Result<Done> read_nvidia(MakeselfHeader& header, std::string_view head, const Assignments& all,
-                         const Start& start, ByteOffset payload, ByteCount file_size) {
-  const std::string_view script = head.substr(0, payload.value);
+/// in the header. `header` is all before the payload.
+Result<Done> read_nvidia(MakeselfHeader& into, std::string_view header, const Assignments& all,
+                         const Start& start, ByteCount file_size) {
+  into.version = value_of(all, "version_string");
+  into.target_arch = value_of(all, "TARGET_ARCH");
+  into.embedded_program = find_program(header, all);
+  into.chunks = {{{header.size()}, {file_size.value}}};
+
+  const std::string_view script =
+      into.embedded_program ? header.substr(0, into.embedded_program->begin.value) : header;
   const auto* const crc = find(all, "CRCsum");
   const bool layout_a = crc == nullptr || start.at < crc->at;
-  header.checksums_from_line = checked_from_line(script).value_or(layout_a ? 6 : 4);
-  const auto begin = after_lines(script, header.checksums_from_line - 1);
+  into.checksums_from_line = checked_from_line(script).value_or(layout_a ? 6 : 4);
+  const auto begin = after_lines(header, into.checksums_from_line - 1);
   if (!begin) {
     return Error{.code = Errc::corrupt,
                  .what = "makeself header is too short",
-                 .at = payload,
-                 .expected = "at least " + std::to_string(header.checksums_from_line) + " lines",
+                 .at = ByteOffset{header.size()},
+                 .expected = "at least " + std::to_string(into.checksums_from_line) + " lines",
                  .found = "the payload"};
-  }
-  header.chunks = {{payload, {file_size.value}}};
-  header.version = value_of(all, "version_string");
-  header.target_arch = value_of(all, "TARGET_ARCH");
-
-  const auto program_line = parse_decimal(value_of(all, "skip_decompress"));
-  if (program_line && *program_line >= 2) {
-    const auto program = after_lines(script, *program_line - 1);
-    if (program && *program < payload) {
-      header.embedded_program = ByteRange{*program, payload};
-    }
   }
   const ByteRange covers{*begin, {file_size.value}};
   for (const DigestField& field : kDigestFields) {
-    CP_CHECK(add_claims(header.claims, all, field, std::span(&covers, 1)));
+    CP_CHECK(add_claims(into.claims, all, field, std::span(&covers, 1)));
   }
   return Done{};
 }
@@ -240,68 +265,85 @@ Error wrong_length(bool too_short, ByteOffset at, std::string expected, std::str
                                  : "something was appended to it, or it was changed in transit"};
 }
 
+Error malformed_size(const ShellAssignment& line, std::string expected) {
+  return Error{.code = Errc::corrupt,
+               .what = "makeself header has a malformed size",
+               .at = line.at,
+               .expected = std::string(line.name) + "= with " + std::move(expected),
+               .found = line.value};
+}
+
 /// The ranges that filesizes= gives, one behind the other from `payload` on.
-Result<std::vector<ByteRange>> read_chunks(const Assignments& all, ByteOffset payload,
+Result<std::vector<ByteRange>> read_chunks(const ShellAssignment& sizes, ByteOffset payload,
                                            ByteCount file_size) {
-  const auto* const sizes = find(all, "filesizes");
-  const std::uint64_t room = file_size.value - payload.value;
   std::vector<ByteRange> chunks;
-  std::uint64_t end = payload.value;
-  for (const std::string_view word : split(trim(sizes->value), ' ')) {
-    if (word.empty()) {
-      continue;
-    }
+  ByteOffset end = payload;
+  for (const std::string_view word : words_of(sizes.value)) {
     const auto size = parse_decimal(word);
-    if (!size || chunks.size() == kChunksMax) {
-      return Error{
-          .code = size ? Errc::limit : Errc::corrupt,
-          .what = size ? "bundle holds too many archives" : "makeself header has a malformed size",
-          .at = sizes->at,
-          .expected = size ? "at most " + std::to_string(kChunksMax) : "sizes in bytes",
-          .found = sizes->value};
+    if (!size) {
+      return malformed_size(sizes, "sizes in bytes");
     }
-    if (*size > file_size.value - end) {
-      return wrong_length(true, sizes->at,
-                          "filesizes= of at most " + std::to_string(room) + " bytes together",
-                          sizes->value);
+    if (chunks.size() == kChunksMax) {
+      return Error{.code = Errc::limit,
+                   .what = "bundle holds too many archives",
+                   .at = sizes.at,
+                   .expected = "at most " + std::to_string(kChunksMax),
+                   .found = sizes.value};
     }
-    chunks.push_back({{end}, {end + *size}});
-    end += *size;
+    if (*size > file_size.value - end.value) {
+      return wrong_length(true, sizes.at,
+                          "filesizes= of at most " +
+                              std::to_string(file_size.value - payload.value) + " bytes together",
+                          sizes.value);
+    }
+    chunks.push_back({end, {end.value + *size}});
+    end.value += *size;
   }
   if (chunks.empty()) {
-    return Error{.code = Errc::corrupt,
-                 .what = "makeself header has a malformed size",
-                 .at = sizes->at,
-                 .expected = "filesizes= with a size in bytes",
-                 .found = sizes->value};
-  }
-  // From 2.4.3 on nothing may follow; before, installers append archives of their own.
-  if (const auto* const total = find(all, "totalsize"); total != nullptr) {
-    if (parse_decimal(total->value) != room) {
-      const auto wanted = parse_decimal(total->value);
-      return wrong_length(wanted && *wanted > room, total->at, "totalsize=" + total->value,
-                          std::to_string(room) + " bytes behind the header");
-    }
+    return malformed_size(sizes, "a size in bytes");
   }
   return chunks;
 }
 
-Result<Done> read_upstream(MakeselfHeader& header, const Assignments& all, ByteOffset payload,
-                           ByteCount file_size) {
-  const std::string decrypt = value_of(all, "decrypt_cmd");
-  header.is_base64 = decrypt.starts_with("base64");
-  if (!decrypt.empty() && !header.is_base64) {
-    return Error{.code = Errc::unsupported,
-                 .what = "bundle is encrypted",
-                 .at = find(all, "decrypt_cmd")->at,
-                 .expected = "a payload that needs no password",
-                 .found = decrypt,
-                 .hint = "ask whoever made it for one that is not encrypted"};
+/// From 2.4.3 on nothing may follow the payload; before, installers append archives of their own.
+Result<Done> check_total(const Assignments& all, ByteOffset payload, ByteCount file_size) {
+  const auto* const line = find(all, "totalsize");
+  if (line == nullptr) {
+    return Done{};
   }
-  header.is_signed = !value_of(all, "SIGNATURE").empty();
-  CP_TRY(header.chunks, read_chunks(all, payload, file_size));
+  const auto total = parse_decimal(line->value);
+  if (!total) {
+    return malformed_size(*line, "a size in bytes");
+  }
+  const std::uint64_t room = file_size.value - payload.value;
+  if (*total != room) {
+    return wrong_length(*total > room, line->at, "totalsize=" + line->value,
+                        std::to_string(room) + " bytes behind the header");
+  }
+  return Done{};
+}
+
+/// Fills in what upstream says: the chunks, and checksums of each.
+Result<Done> read_upstream(MakeselfHeader& into, ByteOffset payload, const Assignments& all,
+                           const ShellAssignment& sizes, ByteCount file_size) {
+  const auto* const decrypt = find(all, "decrypt_cmd");
+  if (decrypt != nullptr && !trim(decrypt->value).empty()) {
+    into.is_base64 = words_of(decrypt->value).front() == "base64" &&
+                     decrypt->value.find('|') == std::string::npos;
+    if (!into.is_base64) {
+      return Error{.code = Errc::unsupported,
+                   .what = "bundle is encrypted",
+                   .at = decrypt->at,
+                   .expected = "a payload that needs no password",
+                   .found = decrypt->value,
+                   .hint = "ask whoever made it for one that is not encrypted"};
+    }
+  }
+  into.is_signed = !value_of(all, "SIGNATURE").empty();
+  CP_TRY(into.chunks, read_chunks(sizes, payload, file_size));
+  CP_CHECK(check_total(all, payload, file_size));
   for (const DigestField& field : kDigestFields) {
-    CP_CHECK(add_claims(header.claims, all, field, header.chunks));
+    CP_CHECK(add_claims(into.claims, all, field, into.chunks));
   }
   return Done{};
 }
@@ -320,7 +362,7 @@ std::string banner_version(std::string_view script, std::string_view banner) {
 
 Result<MakeselfHeader> parse_makeself_header(std::span<const std::byte> head, ByteCount file_size) {
   const std::string_view text = as_text(head);
-  const Assignments all = text.starts_with("#!") ? scan_shell_assignments(text) : Assignments();
+  Assignments all = text.starts_with("#!") ? scan_shell_assignments(text) : Assignments();
   // A gzexe script has skip= too, on the line of NVIDIA's oldest layout, and none of the others.
   const bool is_makeself = find(all, "label") != nullptr && find(all, "targetdir") != nullptr &&
                            find(all, "CRCsum") != nullptr && find(all, "MD5") != nullptr;
@@ -354,13 +396,14 @@ Result<MakeselfHeader> parse_makeself_header(std::span<const std::byte> head, By
   const bool upstream = sizes != nullptr && sizes->at < start->at;
   MakeselfHeader header{.family = upstream ? MakeselfFamily::upstream : MakeselfFamily::nvidia};
   CP_TRY(const ByteOffset payload, find_payload(text, file_size, *start, header.family));
-  const std::string_view script = text.substr(0, payload.value);
-  header.generator = banner_version(script, upstream ? kUpstreamBanner : kNvidiaBanner);
+  std::erase_if(all, [payload](const ShellAssignment& one) { return payload <= one.at; });
+  const std::string_view before = text.substr(0, payload.value);
+  header.generator = banner_version(before, upstream ? kUpstreamBanner : kNvidiaBanner);
   header.label = value_of(all, "label");
   if (upstream) {
-    CP_CHECK(read_upstream(header, all, payload, file_size));
+    CP_CHECK(read_upstream(header, payload, all, *find(all, "filesizes"), file_size));
   } else {
-    CP_CHECK(read_nvidia(header, text, all, *start, payload, file_size));
+    CP_CHECK(read_nvidia(header, before, all, *start, file_size));
   }
   return header;
 }

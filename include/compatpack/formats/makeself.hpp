@@ -50,7 +50,7 @@ struct MakeselfHeader {
   unsigned checksums_from_line = 0;      ///< nvidia only: 4 or 6; 0 for `upstream`
   std::vector<DigestClaim> claims = {};  ///< inside the file; empty if it makes none
   bool is_signed = false;                ///< carries a GPG signature, which is not checked
-  bool is_base64 = false;  ///< decrypt_cmd= says so; older headers do not say, and must be sniffed
+  bool is_base64 = false;  ///< decrypt_cmd= says so; older headers do not say, and are sniffed
 };
 
 /// Parses the header at the start of a bundle.
@@ -60,12 +60,11 @@ struct MakeselfHeader {
 /// find out.
 ///
 /// Errors, with `at` set where there is a place:
-///   not_recognized  no "#!", or not the fields of a makeself header
-///   unsupported     makeself 2.0, which does not say where its payload starts; an encrypted
-///   payload corrupt         a number, size or digest is malformed, the file ends too early or too
-///   late, or
-///                   its line ends were converted
-///   limit           the payload starts beyond Limits::header
+///   not_recognized: no "#!", or not the fields of a makeself header.
+///   unsupported: makeself 2.0, which does not say where its payload starts; an encrypted payload.
+///   corrupt: a number, size or digest is malformed; the file is shorter or, from makeself 2.4.3
+///     on, longer than it says; its line ends were converted.
+///   limit: the payload starts behind `head`, and the file goes on; too many chunks.
 Result<MakeselfHeader> parse_makeself_header(std::span<const std::byte> head, ByteCount file_size);
 
 }  // namespace compatpack::formats
