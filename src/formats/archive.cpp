@@ -13,6 +13,7 @@ namespace compatpack::formats {
 namespace {
 
 constexpr std::size_t kBlockSize = 128U << 10U;
+constexpr const char* kStream = "the extracted archive";
 
 struct FreeArchive {
   void operator()(archive* reader) const { archive_read_free(reader); }
@@ -48,7 +49,11 @@ struct ArchiveReader::State {
   std::unique_ptr<archive, FreeArchive> reader{archive_read_new()};
   std::uint64_t members = 0;
   ByteCount unpacked;
+  bool is_file = false;    // the current entry; only files have content
+  ByteCount content_left;  // of it
+  bool source_is_empty = true;
   bool ended = false;
+  std::optional<Error> failure;
 
   /// libarchive's view of `source`: -1 and no exception where it fails.
   static la_ssize_t read_block(archive* reader, void* client, const void** buffer) {
@@ -56,6 +61,7 @@ struct ArchiveReader::State {
     try {
       auto count = state.source.read(state.block);
       if (count) {
+        state.source_is_empty = state.source_is_empty && *count == 0;
         *buffer = state.block.data();
         return static_cast<la_ssize_t>(*count);
       }
@@ -67,23 +73,75 @@ struct ArchiveReader::State {
     return -1;
   }
 
-  /// What went wrong, told from what libarchive says.
-  Error failure() {
-    if (source_error) {
-      return *source_error;
-    }
-    const std::string found = text_or_empty(archive_error_string(reader.get()));
-    const auto position = archive_filter_bytes(reader.get(), 0);
-    const bool cut = found.starts_with("Truncated");
-    return Error{.code = Errc::corrupt,
-                 .what = cut ? "tar archive ends early" : "tar archive is damaged",
-                 .at = ByteOffset{position < 0 ? 0 : static_cast<std::uint64_t>(position)},
-                 .stream = "the extracted archive",
-                 .expected = cut ? "" : "a tar archive",
-                 .found = cut ? "end of file" : found,
-                 .hint = cut ? "the download is incomplete; fetch it again" : ""};
+  [[nodiscard]] ByteOffset position() const {
+    const auto read = archive_filter_bytes(reader.get(), 0);
+    return {read < 0 ? 0 : static_cast<std::uint64_t>(read)};
   }
+
+  [[nodiscard]] ByteOffset header_position() const {
+    const auto at = archive_read_header_position(reader.get());
+    return {at < 0 ? 0 : static_cast<std::uint64_t>(at)};
+  }
+
+  /// Keeps `error`, which every later call gives again, and returns it.
+  Error fail(Error error) {
+    failure = std::move(error);
+    return *failure;
+  }
+
+  Error fail_at(ByteOffset at, std::string found) {
+    return fail({.code = Errc::corrupt,
+                 .what = "tar archive is damaged",
+                 .at = at,
+                 .stream = kStream,
+                 .expected = "a tar archive",
+                 .found = std::move(found)});
+  }
+
+  /// What went wrong, told from what libarchive says; `at` is where, if nothing is missing.
+  Error fail_as_told(ByteOffset at) {
+    if (source_error) {
+      return fail(*source_error);
+    }
+    std::string words = text_or_empty(archive_error_string(reader.get()));
+    if (!source_is_empty && !words.starts_with("Truncated")) {
+      return fail_at(at, std::move(words));
+    }
+    return fail({.code = Errc::corrupt,
+                 .what = "tar archive ends early",
+                 .at = position(),
+                 .stream = kStream,
+                 .found = "end of file",
+                 .hint = "the download is incomplete; fetch it again"});
+  }
+
+  Result<Done> check_limits(const Entry& entry);
 };
+
+/// Counts `entry` in. Its own size is looked at first: no sum of small ones overflows.
+Result<Done> ArchiveReader::State::check_limits(const Entry& entry) {
+  const auto refused = [this](std::string what, std::uint64_t max, std::string unit,
+                              std::string found) {
+    return fail({.code = Errc::limit,
+                 .what = std::move(what),
+                 .at = header_position(),
+                 .stream = kStream,
+                 .expected = "at most " + std::to_string(max) + std::move(unit),
+                 .found = std::move(found)});
+  };
+  if (++members > limits.members) {
+    return refused("archive has too many members", limits.members, "", entry.path);
+  }
+  const std::string found = entry.path + ", " + std::to_string(entry.size.value) + " bytes";
+  if (entry.size > limits.member) {
+    return refused("archive member is too large", limits.member.value, " bytes", found);
+  }
+  unpacked.value += entry.size.value;
+  if (unpacked > limits.unpacked) {
+    return refused("archive is too large", limits.unpacked.value, " bytes", found);
+  }
+  return Done{};
+}
 
 Result<std::unique_ptr<ArchiveReader>> ArchiveReader::open(io::Source& source,
                                                            const Limits& limits) {
@@ -92,11 +150,9 @@ Result<std::unique_ptr<ArchiveReader>> ArchiveReader::open(io::Source& source,
   if (reader == nullptr) {
     throw std::bad_alloc();
   }
-  const bool ready = archive_read_support_format_tar(reader) == ARCHIVE_OK &&
-                     archive_read_support_format_gnutar(reader) == ARCHIVE_OK;
-  if (!ready ||
+  if (archive_read_support_format_tar(reader) != ARCHIVE_OK ||
       archive_read_open(reader, state.get(), nullptr, &State::read_block, nullptr) != ARCHIVE_OK) {
-    return state->failure();
+    return state->fail_as_told({});
   }
   return std::unique_ptr<ArchiveReader>(new ArchiveReader(std::move(state)));
 }
@@ -106,38 +162,36 @@ ArchiveReader::~ArchiveReader() = default;
 
 Result<std::optional<Entry>> ArchiveReader::next() {
   State& state = *state_;
+  if (state.failure) {
+    return *state.failure;
+  }
   if (state.ended) {
     return std::optional<Entry>();
   }
   archive_entry* raw = nullptr;
   const int status = archive_read_next_header(state.reader.get(), &raw);
+  state.is_file = false;
   if (status == ARCHIVE_EOF && !state.source_error) {
     state.ended = true;
     return std::optional<Entry>();
   }
-  if (status != ARCHIVE_OK && status != ARCHIVE_WARN) {
-    return state.failure();
+  // A name that is not UTF-8 is a warning, and is read all the same. Any other warning says that
+  // something was passed over, a size perhaps.
+  const bool only_charset = status == ARCHIVE_WARN && archive_errno(state.reader.get()) == EILSEQ;
+  if (status != ARCHIVE_OK && !only_charset) {
+    return state.fail_as_told(state.header_position());
   }
   Entry entry{.path = text_or_empty(archive_entry_pathname(raw)),
               .type = type_of(raw),
               .size = {},
               .mode_bits = static_cast<std::uint32_t>(archive_entry_perm(raw))};
-  const auto position = archive_read_header_position(state.reader.get());
-  const ByteOffset at{position < 0 ? 0 : static_cast<std::uint64_t>(position)};
-  const auto refused = [&](Errc code, std::string what, std::string expected, std::string found) {
-    return Error{.code = code,
-                 .what = std::move(what),
-                 .at = at,
-                 .stream = "the extracted archive",
-                 .expected = std::move(expected),
-                 .found = std::move(found)};
-  };
   if (entry.path.empty()) {
-    return refused(Errc::corrupt, "archive member has no name", "a name", "none");
-  }
-  if (++state.members > state.limits.members) {
-    return refused(Errc::limit, "archive has too many members",
-                   "at most " + std::to_string(state.limits.members), entry.path);
+    return state.fail({.code = Errc::corrupt,
+                       .what = "archive member has no name",
+                       .at = state.header_position(),
+                       .stream = kStream,
+                       .expected = "a name",
+                       .found = "none"});
   }
   if (entry.type == EntryType::hardlink) {
     entry.link_target = text_or_empty(archive_entry_hardlink(raw));
@@ -146,26 +200,34 @@ Result<std::optional<Entry>> ArchiveReader::next() {
   } else if (entry.type == EntryType::file) {
     const auto size = archive_entry_size(raw);
     entry.size = {size < 0 ? 0 : static_cast<std::uint64_t>(size)};
-    state.unpacked.value += entry.size.value;
-    if (entry.size > state.limits.member || state.unpacked > state.limits.unpacked) {
-      const bool one = entry.size > state.limits.member;
-      return refused(
-          Errc::limit, one ? "archive member is too large" : "archive is too large",
-          "at most " +
-              std::to_string(one ? state.limits.member.value : state.limits.unpacked.value) +
-              " bytes",
-          entry.path + ", " + std::to_string(entry.size.value) + " bytes");
-    }
   }
+  CP_CHECK(state.check_limits(entry));
+  state.content_left = entry.size;
+  state.is_file = entry.type == EntryType::file;
   return std::optional(std::move(entry));
 }
 
 Result<std::size_t> ArchiveReader::read(std::span<std::byte> into) {
-  const auto count = archive_read_data(state_->reader.get(), into.data(), into.size());
-  if (count < 0) {
-    return state_->failure();
+  State& state = *state_;
+  if (state.failure) {
+    return *state.failure;
   }
-  return static_cast<std::size_t>(count);
+  if (!state.is_file) {
+    return std::size_t{0};
+  }
+  const auto count = archive_read_data(state.reader.get(), into.data(), into.size());
+  if (count < 0) {
+    return state.fail_as_told(state.position());
+  }
+  // The map of a sparse file can promise more than its size, or less.
+  const auto got = static_cast<std::uint64_t>(count);
+  const bool ended = got == 0;
+  if (got > state.content_left.value || (ended && state.content_left.value > 0)) {
+    return state.fail_at(state.position(), ended ? "a member shorter than its header says"
+                                                 : "a member longer than its header says");
+  }
+  state.content_left.value -= got;
+  return static_cast<std::size_t>(got);
 }
 
 }  // namespace compatpack::formats

@@ -35,7 +35,8 @@ struct Entry {
 
 class ArchiveReader {
  public:
-  /// Begins to read the archive in `source`, which must outlive the reader.
+  /// Begins to read the archive in `source`, which must outlive the reader. Names are read whole
+  /// only where the locale's LC_CTYPE is UTF-8. Errors: as of next().
   static Result<std::unique_ptr<ArchiveReader>> open(io::Source& source, const Limits& limits);
 
   ArchiveReader(const ArchiveReader&) = delete;
@@ -45,12 +46,17 @@ class ArchiveReader {
   /// The next entry, or nullopt at the end of the archive. Content of the entry before that was not
   /// read is skipped.
   ///
+  /// An archive may end without its end marker, as for tar(1); what follows that marker is not
+  /// looked at.
+  ///
   /// Errors, with `at` in "the extracted archive": corrupt for what is no tar, is damaged, or ends
-  /// early, and for an entry without a name; limit for one that is too large or too many. An Error
-  /// of `source` is passed on as it is.
+  /// early, for headers that libarchive would pass over with a warning, and for an entry without a
+  /// name; limit for one that is too large or too many. An Error of `source` is passed on as it is.
+  /// After an Error every call gives it again.
   Result<std::optional<Entry>> next();
 
-  /// Reads content of the entry that next() gave, as Source::read() does. Holes read as zeros.
+  /// Reads content of the entry that next() gave, as Source::read() does: as many bytes as its size
+  /// says, or an Error. Holes read as zeros. What is no file has no content.
   Result<std::size_t> read(std::span<std::byte> into);
 
  private:
