@@ -37,6 +37,8 @@ void catch_signals() {
   }
   // A reader that goes away is an error of writing, not a reason to die in the middle.
   ::signal(SIGPIPE, SIG_IGN);
+  // Nor is a limit on the size of files (ulimit -f): the writer says so, and clears its staging.
+  ::signal(SIGXFSZ, SIG_IGN);
 }
 
 std::string environment(const char* name) {
