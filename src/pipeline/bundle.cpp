@@ -94,6 +94,25 @@ void fill_from(BundleInfo& info, const formats::MakeselfHeader& header) {
   info.claims = header.claims;
 }
 
+// GPG's and OpenSSL's ciphertexts, the latter also in base64: makeself up to 2.6 does not say in
+// the header that there is one, or only from 2.4.2 on.
+constexpr std::array<std::string_view, 3> kCiphertexts{"-----BEGIN PGP MESSAGE", "Salted__",
+                                                       "U2FsdGVkX1"};
+
+Result<Done> check_not_encrypted(std::string_view payload, ByteOffset at) {
+  for (const std::string_view start : kCiphertexts) {
+    if (payload.starts_with(start)) {
+      return Error{.code = Errc::unsupported,
+                   .what = "bundle is encrypted",
+                   .at = at,
+                   .expected = "a payload that needs no password",
+                   .found = std::string(start),
+                   .hint = "ask whoever made it for one that is not encrypted"};
+    }
+  }
+  return Done{};
+}
+
 Error not_a_bundle(Error error, std::string_view head, ByteCount size) {
   std::string other = size.value == 0 ? "an empty file" : describe_other_file(head);
   if (!other.empty()) {
@@ -147,6 +166,11 @@ Result<std::unique_ptr<Bundle>> Bundle::open(const std::string& path, io::ReadOb
 
   const std::size_t header_size = info.payloads.front().begin.value;
   const std::span<const std::byte> payload = std::span(head).subspan(header_size);
+  if (auto checked = check_not_encrypted(as_text(payload), info.payloads.front().begin); !checked) {
+    Error error = std::move(checked).error();
+    error.subject = path;
+    return error;
+  }
   info.header_sha256 = sha256_of(std::span(head).first(header_size));
   info.is_base64 = info.is_base64 || formats::looks_like_base64(payload.first(
                                          std::min(payload.size(), formats::kBase64SniffSize)));
