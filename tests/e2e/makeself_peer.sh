@@ -187,11 +187,11 @@ if command -v gpg >/dev/null; then
   export GNUPGHOME
   if makeself --quiet --tar-quietly --gpg-encrypt \
     --gpg-extra '--batch --pinentry-mode loopback --passphrase secret' packed archive.run label ./start.sh \
-    >makeself.log 2>&1 </dev/null && grep -q '^decrypt_cmd="gpg' archive.run; then
+    >makeself.log 2>&1 </dev/null; then
     expect_error 3 'encrypted' -- "$COMPATPACK" extract archive.run --out x --include '*'
     expect_no x
   else
-    echo "left out: --gpg-encrypt does not work here: $(tail -n 1 makeself.log)"
+    echo "left out: --gpg-encrypt does not work here: $(cat makeself.log)"
   fi
   gpgconf --kill all 2>/dev/null || :
   rm -rf "$GNUPGHOME"
