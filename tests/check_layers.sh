@@ -36,7 +36,7 @@ BEGIN {
   confine("lz4[a-z]*[.]h",             "src/formats/codec_lz4[.]cpp")
   confine("openssl/.*",                "src/io/digest[.]cpp")
   confine("CLI/.*",                    "src/cli/options[.]cpp")
-  confine("nlohmann/.*", "src/formats/fwd_compat_note[.]cpp|src/pipeline/receipt[.]cpp|src/commands/json[a-z_]*[.]cpp|src/cli/json[a-z_]*[.]cpp|src/.*_test[.]cpp")
+  confine("nlohmann/.*", "src/formats/fwd_compat_note[.]cpp|src/pipeline/receipt[.]cpp|src/commands/[a-z_]*[.][ch]pp|src/.*_test[.]cpp")
   confine("doctest/.*",                "src/.*_test[.]cpp")
 }
 
@@ -49,6 +49,15 @@ function confine(header, files) {
 function report(what) {
   print file ":" line ": " what
   bad = 1
+}
+
+function stands_beside(name,   folder, path, ignored, there) {
+  folder = file
+  sub(/[^\/]*$/, "", folder)
+  path = folder name
+  there = (getline ignored < path) >= 0
+  close(path)
+  return there
 }
 
 function check(name, quoted,   parts, other, layer, i) {
@@ -75,7 +84,8 @@ function check(name, quoted,   parts, other, layer, i) {
     }
     return
   }
-  if (quoted && name !~ /^support\//) {
+  # A header beside the file is private to its folder, and so of the same layer.
+  if (quoted && name !~ /^support\// && !(name !~ /\// && stands_beside(name))) {
     report("\"" name "\": included by another path than compatpack/<layer>/")
   }
   if (quoted && name ~ /^support\// && file !~ /_test[.]cpp$/) {

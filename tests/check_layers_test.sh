@@ -51,6 +51,7 @@ planted src/commands/a.cpp '#include "compatpack/cli/options.hpp"' 'commands may
 planted src/cli/a.cpp '#include "compatpack/misc/a.hpp"' 'misc is no layer'
 planted src/base/a.cpp '#include <compatpack/base/text.hpp>' 'in double quotes'
 planted src/base/a.cpp '#include "../io/source.hpp"' 'another path'
+planted src/base/a.cpp '#include "private.hpp"' 'another path'
 planted src/base/a.cpp '#include "support/temp_dir.hpp"' 'no test'
 planted src/formats/rpm.cpp '#include <archive.h>' 'archive.h'
 planted src/formats/rpm.cpp '#include <archive_entry.h>' 'archive_entry.h'
