@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/formats/archive.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <new>
@@ -49,8 +50,9 @@ struct ArchiveReader::State {
   std::unique_ptr<archive, FreeArchive> reader{archive_read_new()};
   std::uint64_t members = 0;
   ByteCount unpacked;
-  bool is_file = false;    // the current entry; only files have content
-  ByteCount content_left;  // of it
+  bool is_file = false;        // the current entry; only files have content
+  ByteCount content_left;      // of it
+  bool content_ended = false;  // what is left of it is a hole
   bool source_is_empty = true;
   bool ended = false;
   std::optional<Error> failure;
@@ -203,6 +205,7 @@ Result<std::optional<Entry>> ArchiveReader::next() {
   }
   CP_CHECK(state.check_limits(entry));
   state.content_left = entry.size;
+  state.content_ended = false;
   state.is_file = entry.type == EntryType::file;
   return std::optional(std::move(entry));
 }
@@ -215,16 +218,22 @@ Result<std::size_t> ArchiveReader::read(std::span<std::byte> into) {
   if (!state.is_file) {
     return std::size_t{0};
   }
-  const auto count = archive_read_data(state.reader.get(), into.data(), into.size());
-  if (count < 0) {
-    return state.fail_as_told(state.position());
+  std::uint64_t got = 0;
+  if (!state.content_ended) {
+    const auto count = archive_read_data(state.reader.get(), into.data(), into.size());
+    if (count < 0) {
+      return state.fail_as_told(state.position());
+    }
+    got = static_cast<std::uint64_t>(count);
+    state.content_ended = got == 0;
   }
-  // The map of a sparse file can promise more than its size, or less.
-  const auto got = static_cast<std::uint64_t>(count);
-  const bool ended = got == 0;
-  if (got > state.content_left.value || (ended && state.content_left.value > 0)) {
-    return state.fail_at(state.position(), ended ? "a member shorter than its header says"
-                                                 : "a member longer than its header says");
+  if (got > state.content_left.value) {  // the map of a sparse file promises more than its size
+    return state.fail_at(state.position(), "a member longer than its header says");
+  }
+  // libarchive leaves out the hole at a file's end; asked again it would give some of it.
+  if (state.content_ended) {
+    got = std::min<std::uint64_t>(state.content_left.value, into.size());
+    std::fill_n(into.begin(), got, std::byte{0});
   }
   state.content_left.value -= got;
   return static_cast<std::size_t>(got);

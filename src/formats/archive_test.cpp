@@ -381,6 +381,20 @@ TEST_CASE("archive: holes read as zeros") {
   CHECK(members[1].content == "n");
 }
 
+TEST_CASE("archive: a hole at the end of a file, or instead of it, reads as zeros") {
+  const auto with_map = [](std::string map) {
+    map.resize(512, '\0');
+    return TarFile()
+        .file("x", map)
+        .with_pax("GNU.sparse.major", "1")
+        .with_pax("GNU.sparse.minor", "0")
+        .with_pax("GNU.sparse.realsize", "1000");
+  };
+  for (const char* const map : {"1\n1000\n0\n", "0\n"}) {
+    CHECK((members_of(with_map(map))[0].content == std::string(1'000, '\0')));
+  }
+}
+
 TEST_CASE("archive: holes count against the limits") {
   CHECK(error_of(sparse(8ULL << 40U, 8'192, "x")).what == "archive member is too large");
 }

@@ -108,8 +108,8 @@ Result<ByteOffset> find_payload(std::string_view head, ByteCount file_size, cons
                  .found = start.number};
   };
   const auto number = parse_decimal(start.number);
-  if (!number || *number < 2) {
-    return nowhere("a line number of 2 or more");
+  if (!number || *number == 0) {
+    return nowhere("the number of a line");
   }
   if (const auto payload = after_lines(head, nvidia ? *number - 1 : *number)) {
     return start.at < *payload ? Result(*payload) : nowhere("the number of a line behind this one");
