@@ -298,6 +298,19 @@ std::string compress(Compression compression, std::string_view bytes,
   give_up("a codec that is not read");
 }
 
+std::optional<NamedCompression> compression_named(std::string_view name) {
+  if (name == "xz-nocheck") {
+    return NamedCompression{Compression::xz, {.check = Check::none}};
+  }
+  for (const Compression compression : {Compression::none, Compression::gzip, Compression::bzip2,
+                                        Compression::xz, Compression::zstd, Compression::lz4}) {
+    if (name == formats::name_of(compression)) {
+      return NamedCompression{compression};
+    }
+  }
+  return std::nullopt;
+}
+
 std::string skippable_frame(std::string_view content) {
   std::string frame = "\x50\x2a\x4d\x18";
   frame.resize(8);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+// Compresses a text in memory, with the libraries themselves, and damages what came of it.
+
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +35,14 @@ struct CompressOptions {
 /// `bytes` as one stream of `compression`, which must be one that open_decoder() reads.
 [[nodiscard]] std::string compress(formats::Compression compression, std::string_view bytes,
                                    const CompressOptions& options = {});
+
+/// What a command line calls a compression: "none", "gzip", "bzip2", "zstd", "lz4", "xz", and
+/// "xz-nocheck" for xz as NVIDIA writes it. nullopt for any other word.
+struct NamedCompression {
+  formats::Compression compression;
+  CompressOptions options = {};
+};
+[[nodiscard]] std::optional<NamedCompression> compression_named(std::string_view name);
 
 /// A frame as zstd and lz4 skip it, around `content`.
 [[nodiscard]] std::string skippable_frame(std::string_view content);

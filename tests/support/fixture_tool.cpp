@@ -18,8 +18,8 @@
 #include "compatpack/base/text.hpp"
 #include "compatpack/base/version.hpp"
 
+#include "support/compress.hpp"
 #include "support/elf_file.hpp"
-#include "support/packing.hpp"
 #include "support/run_file.hpp"
 #include "support/sample_driver.hpp"
 #include "support/tar_file.hpp"
@@ -234,11 +234,12 @@ Payload make_payload(Arguments& arguments) {
   const auto version = compatpack::DriverVersion::parse(arguments.last("version", "535.54.03"));
   const bool xz_era = version && version->branch() < 530;
   const std::string name = arguments.last("compress", xz_era ? "xz-nocheck" : "zstd");
-  const auto how = packing_named(name);
+  const auto how = compression_named(name);
   if (!how) {
     throw UsageError("--compress does not know " + name);
   }
-  return {pack(make_driver_tar(members), *how), name == "xz-nocheck" ? "xz" : name};
+  return {compress(how->compression, make_driver_tar(members), how->options),
+          name == "xz-nocheck" ? "xz" : name};
 }
 
 /// `size` bytes that begin as a program does, and hold what could mislead a reader: new lines, the
@@ -399,11 +400,11 @@ std::string make_tar(Arguments& arguments) {
   });
   const std::string bytes = any ? tar.bytes() : make_driver_tar(driver_members(arguments));
   const std::string name = arguments.last("compress", "none");
-  const auto how = packing_named(name);
+  const auto how = compression_named(name);
   if (!how) {
     throw UsageError("--compress does not know " + name);
   }
-  return pack(bytes, *how);
+  return compress(how->compression, bytes, how->options);
 }
 
 std::string make_elf(Arguments& arguments) {
