@@ -54,7 +54,7 @@ std::optional<Start> find_head_line(std::string_view script, const Assignments& 
 
 std::optional<Start> find_start(std::string_view script, const Assignments& all) {
   const auto* const skip = find_field(all, "skip");
-  const auto head = find_head_line(script, all);
+  auto head = find_head_line(script, all);
   // Behind a header without skip= a payload that is not compressed may hold such a line.
   if (skip != nullptr && (!head || skip->at < head->at)) {
     return Start{skip->value, skip->at};

@@ -826,15 +826,15 @@ TEST_CASE("makeself: sums cannot begin behind the header") {
 }
 
 TEST_CASE("makeself: a header may fill what is read of the file, and no more") {
-  const auto limit = static_cast<std::size_t>(Limits{}.header.value);
+  constexpr auto kLimit = static_cast<std::size_t>(Limits{}.header.value);
   const auto with_program = [](std::size_t size) {
     return NvidiaRun("payload").with_program(std::string(size, 'x')).build();
   };
   const std::size_t rest = with_program(1).payload_start.value - 1;
-  const RunFile fits = with_program(limit - rest - 1);
-  const RunFile large = with_program(limit - rest);
-  const auto head = [limit](const RunFile& file) {
-    return as_bytes(std::string_view(file.bytes).substr(0, limit));
+  const RunFile fits = with_program(kLimit - rest - 1);
+  const RunFile large = with_program(kLimit - rest);
+  const auto head = [](const RunFile& file) {
+    return as_bytes(std::string_view(file.bytes).substr(0, kLimit));
   };
 
   const auto header = parse_makeself_header(head(fits), fits.size());
@@ -845,7 +845,7 @@ TEST_CASE("makeself: a header may fill what is read of the file, and no more") {
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Errc::limit);
   CHECK(refused.error().what == "makeself header is too long");
-  CHECK(refused.error().at == ByteOffset{limit});
+  CHECK(refused.error().at == ByteOffset{kLimit});
 }
 
 TEST_CASE("makeself: a script that is no makeself bundle is not recognized") {
