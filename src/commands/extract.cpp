@@ -162,6 +162,9 @@ class Extract {
   }
 
   Result<int> report_up_to_date() {
+    if (!options_.dry_run) {
+      io::remove_stale_staging(target_);
+    }
     console_.answer(printable(options_.out) + ": up to date");
     if (console_.json()) {
       print_json("up to date", Json::array());

@@ -151,6 +151,15 @@ void remove_tree(const Fd& parent, const std::string& name) {
   remove_below(parent, name, kDepthMax);
 }
 
+void remove_stale_staging(const std::string& target) {
+  if (const auto path = split_target(target)) {
+    const Fd parent(::open(path->parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (parent.is_open()) {
+      remove_stale(parent, path->name);
+    }
+  }
+}
+
 Result<std::unique_ptr<OutputDir>> OutputDir::stage(const std::string& target) {
   CP_TRY(TargetPath path, split_target(target));
   Fd parent(::open(path.parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -102,6 +102,9 @@ struct TargetPath {
 };
 Result<TargetPath> split_target(const std::string& target);
 
+/// Removes what killed runs left beside `target`. stage() does so by itself.
+void remove_stale_staging(const std::string& target);
+
 /// The names in the open folder `fd`, sorted, without "." and "..". Error io.
 Result<std::vector<std::string>> list_folder(const Fd& fd, const std::string& shown);
 
