@@ -4,6 +4,8 @@
 #include "compatpack/pipeline/target.hpp"
 #include "compatpack/pipeline/tree.hpp"
 
+#include "bundle_steps.hpp"
+
 namespace compatpack::commands {
 
 Result<int> run_env(const EnvOptions& options, Console& console) {
@@ -20,7 +22,11 @@ Result<int> run_env(const EnvOptions& options, Console& console) {
   while (code.ends_with('\n')) {
     code.pop_back();
   }
-  console.result(code);
+  if (console.json()) {
+    console.document(rendered({{"tree", path}, {"code", code}}));
+  } else {
+    console.result(code);
+  }
   return 0;
 }
 
