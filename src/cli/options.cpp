@@ -244,6 +244,14 @@ Invocation parse_arguments(std::span<const std::string> arguments, const command
       return message(out.str(), 0);
     }
     const auto used = app.get_subcommands();
+    // CLI11 would say that a subcommand is required.
+    if (used.empty() && !arguments.empty()) {
+      const std::string& first = arguments.front();
+      return usage_error(
+          (first.starts_with('-') ? "no such option before a command: " : "no such command: ") +
+              first,
+          "");
+    }
     return usage_error(fault.what(), used.empty() ? "" : used.front()->get_name());
   }
   return invocation_of(commands, std::move(raw), env);
