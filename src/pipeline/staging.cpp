@@ -62,6 +62,11 @@ bool is_libcuda(const RelPath& path) {
   return name && name->stem == "libcuda" && !knowledge::is_decoy_folder(path.folder());
 }
 
+/// Members that tell one kind of package from another, wherever they stand.
+bool tells_what_it_is(const RelPath& path) {
+  return path.text() == "is_vgpu_host_package.txt" || path.text() == "cuda-installer";
+}
+
 }  // namespace
 
 FileName Stager::staged_name(std::size_t number) {
@@ -70,7 +75,7 @@ FileName Stager::staged_name(std::size_t number) {
 }
 
 Result<Done> Stager::visit(const Member& member, io::Source& content) {
-  if (contents_.paths.size() < kPathsMax) {
+  if (contents_.paths.size() < kPathsMax || tells_what_it_is(member.path)) {
     contents_.paths.push_back(member.path.text());
   }
   switch (member.type) {

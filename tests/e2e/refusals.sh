@@ -64,6 +64,11 @@ refuse 1 'Permission denied' in/unreadable.run
 "$FIXTURE_TOOL" nvidia-run --out in/vgpu.run --version 550.144.02 --file libnvidia-ml.so.550.144.02=library \
   --file libnvidia-vgpu.so.550.144.02=library --text is_vgpu_host_package.txt=yes
 refuse 3 'a vGPU host (hypervisor) package' in/vgpu.run
+# Wherever the file stands that marks it.
+mkdir -p many/kernel
+seq 300 | while read -r number; do : >"many/kernel/a$number.c"; done
+"$FIXTURE_TOOL" nvidia-run --out in/vgpu2.run --from many --text is_vgpu_host_package.txt=yes
+refuse 3 'a vGPU host (hypervisor) package' in/vgpu2.run
 "$FIXTURE_TOOL" nvidia-run --out in/kernel.run --text kernel/nvidia/nv.c=code --text kernel/Kbuild=make
 refuse 3 'kernel' in/kernel.run
 "$FIXTURE_TOOL" upstream-run --out in/cuda_12.4.0_550.54.14_linux.run \
