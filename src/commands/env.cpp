@@ -16,7 +16,7 @@ Result<int> run_env(const EnvOptions& options, Console& console) {
                  .subject = options.tree,
                  .expected = "a tree whose driver version is known"};
   }
-  CP_TRY(const std::string path, io::absolute_target(options.tree));
+  CP_TRY(const std::string path, io::absolute_folder(options.tree));
   CP_CHECK(pipeline::check_tree_path(path));
   CP_TRY(std::string code, pipeline::make_eval_code(options.shell, path));
   while (code.ends_with('\n')) {

@@ -30,6 +30,17 @@ Result<std::optional<std::string>> read_text_file(const std::string& path, ByteC
   return std::optional(std::move(text));
 }
 
+Result<std::string> absolute_folder(const std::string& path) {
+  if (split_target(path)) {
+    return absolute_target(path);
+  }
+  const std::unique_ptr<char, void (*)(void*)> whole(::realpath(path.c_str(), nullptr), &std::free);
+  if (!whole) {
+    return io_error("cannot open the folder", path, errno);
+  }
+  return std::string(whole.get());
+}
+
 Result<std::string> absolute_target(const std::string& path) {
   CP_TRY(const TargetPath target, split_target(path));
   const std::unique_ptr<char, void (*)(void*)> parent(::realpath(target.parent.c_str(), nullptr),

@@ -66,6 +66,11 @@ rm flat/libcuda.so.1
 echo mine >flat/libcuda.so.1
 expect_error 4 'flat/libcuda.so.1' -- "$COMPATPACK" verify flat
 
+# By whatever name it is called.
+(cd tree && expect_status 0 -- "$COMPATPACK" verify . && "$COMPATPACK" env .) >by-dot
+"$COMPATPACK" env "$(pwd -P)/tree" >absolute
+expect_same by-dot absolute
+
 # --- damage ---
 
 # damaged TEXT COMMAND...: after the command in a fresh copy, verify says TEXT; in $damage.

@@ -19,4 +19,7 @@ Result<std::optional<std::string>> read_text_file(const std::string& path, ByteC
 /// exist. Error io where its parent does not exist.
 Result<std::string> absolute_target(const std::string& path);
 
+/// The same for a folder that exists, which may be "." or "..".
+Result<std::string> absolute_folder(const std::string& path);
+
 }  // namespace compatpack::io
