@@ -22,6 +22,10 @@ constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 constexpr std::string_view kStagingMark = ".compatpack-";
 constexpr int kNameTries = 100;
 
+// Files whose write-out commit() still waits for, each an open descriptor: a process may have
+// 1,024, and a driver has 1,189 members.
+constexpr std::size_t kUnsyncedMax = 128;
+
 // How deep remove_tree() goes. Trees are flat; only what somebody put into one is deeper.
 constexpr int kDepthMax = 64;
 
@@ -164,8 +168,9 @@ Result<std::unique_ptr<OutputDir>> OutputDir::stage(const std::string& target) {
   CP_TRY(TargetPath path, split_target(target));
   Fd parent(::open(path.parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent.is_open()) {
-    Error error = io_error("cannot open the folder", path.parent, errno);
-    error.hint = errno == ENOENT ? "make it first: mkdir -p " + path.parent : "";
+    const int reason = errno;
+    Error error = io_error("cannot open the folder", path.parent, reason);
+    error.hint = reason == ENOENT ? "make it first: mkdir -p " + path.parent : "";
     return error;
   }
   remove_stale(parent, path.name);
@@ -233,6 +238,16 @@ Result<Done> OutputDir::finish(OutputFile file, const FileName& name, FileMode m
   // Starts the write-out and does not wait; where it is refused, fsync() in commit() does it all.
   static_cast<void>(::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE));
   unsynced_.push_back({shown(name), std::move(fd)});
+  return unsynced_.size() > kUnsyncedMax ? sync_oldest() : Result<Done>(Done{});
+}
+
+/// Waits until the file that was finished first is on disk, and closes it.
+Result<Done> OutputDir::sync_oldest() {
+  const Unsynced oldest = std::move(unsynced_.front());
+  unsynced_.pop_front();
+  if (fsync_retrying(oldest.fd.get()) != 0) {
+    return io_error("cannot write to disk", oldest.name, errno);
+  }
   return Done{};
 }
 
@@ -282,12 +297,9 @@ Result<Done> OutputDir::remove(const FileName& name) {
 }
 
 Result<Done> OutputDir::commit(Replace replace) {
-  for (const Unsynced& one : unsynced_) {
-    if (fsync_retrying(one.fd.get()) != 0) {
-      return io_error("cannot write to disk", one.name, errno);
-    }
+  while (!unsynced_.empty()) {
+    CP_CHECK(sync_oldest());
   }
-  unsynced_.clear();
   if (::fchmod(staging_.get(), 0755) != 0) {
     return io_error("cannot set the mode of", target_, errno);
   }
@@ -309,32 +321,10 @@ Result<Done> OutputDir::publish(Replace replace) {
     staging_name_.clear();
     return Done{};
   }
-  int reason = errno;
   struct stat facts {};
   const bool taken = ::fstatat(parent, name, &facts, AT_SYMLINK_NOFOLLOW) == 0;
-  if (replace == Replace::directory && taken) {
-    if (::renameat2(parent, staging, parent, name, RENAME_EXCHANGE) == 0) {
-      remove_tree(parent_, std::exchange(staging_name_, {}));
-      return Done{};
-    }
-    reason = errno;
-    if (reason == EINVAL || reason == ENOSYS) {
-      // No exchange on this file system: the old tree steps aside first. A crash between the two
-      // leaves it under its aside name, which stage() does not take for a staging folder's.
-      const std::string aside = "." + name_ + ".compatpack-old-" + random_suffix();
-      if (::renameat(parent, name, parent, aside.c_str()) != 0) {
-        return io_error("cannot move the old tree aside", target_, errno);
-      }
-      if (::renameat(parent, staging, parent, name) != 0) {
-        reason = errno;
-        static_cast<void>(::renameat(parent, aside.c_str(), parent, name));
-        return io_error("cannot put the tree in place", target_, reason);
-      }
-      staging_name_.clear();
-      remove_tree(parent_, aside);
-      return Done{};
-    }
-    return io_error("cannot put the tree in place", target_, reason);
+  if (taken && replace == Replace::directory) {
+    return swap_with_target();
   }
   // An empty folder is no one's: rename() replaces it in one step, and refuses any other.
   const bool plain = !taken || is_empty_folder(parent_, name_);
@@ -342,7 +332,7 @@ Result<Done> OutputDir::publish(Replace replace) {
     staging_name_.clear();
     return Done{};
   }
-  reason = plain ? errno : EEXIST;
+  const int reason = plain ? errno : EEXIST;
   if (taken && (reason == EEXIST || reason == ENOTEMPTY || reason == ENOTDIR)) {
     return Error{.code = Errc::conflict, .what = "something else stands there", .subject = target_};
   }
@@ -351,6 +341,34 @@ Result<Done> OutputDir::publish(Replace replace) {
     error.hint = "it is a mount point; name a folder below it";
   }
   return error;
+}
+
+/// Puts the staging folder in the target's place, and removes what stood there.
+Result<Done> OutputDir::swap_with_target() {
+  const int parent = parent_.get();
+  const char* const staging = staging_name_.c_str();
+  const char* const name = name_.c_str();
+  if (::renameat2(parent, staging, parent, name, RENAME_EXCHANGE) == 0) {
+    remove_tree(parent_, std::exchange(staging_name_, {}));
+    return Done{};
+  }
+  if (errno != EINVAL && errno != ENOSYS) {
+    return io_error("cannot put the tree in place", target_, errno);
+  }
+  // No exchange on this file system: the old tree steps aside first. A crash between the two leaves
+  // it under its aside name, which stage() does not take for a staging folder's.
+  const std::string aside = "." + name_ + ".compatpack-old-" + random_suffix();
+  if (::renameat(parent, name, parent, aside.c_str()) != 0) {
+    return io_error("cannot move the old tree aside", target_, errno);
+  }
+  if (::renameat(parent, staging, parent, name) != 0) {
+    const int reason = errno;
+    static_cast<void>(::renameat(parent, aside.c_str(), parent, name));
+    return io_error("cannot put the tree in place", target_, reason);
+  }
+  staging_name_.clear();
+  remove_tree(parent_, aside);
+  return Done{};
 }
 
 std::optional<ByteCount> OutputDir::free_space() const {

@@ -10,6 +10,7 @@
 // component each, so nothing can be written outside of it. A process that is killed leaves only its
 // staging folder; its lock dies with it, and the next stage() beside it removes what it left.
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,7 +80,9 @@ class OutputDir {
  private:
   OutputDir(std::string target, Fd parent, std::string staging_name, Fd staging, std::string name);
   [[nodiscard]] std::string shown(const FileName& name) const;
+  Result<Done> sync_oldest();
   Result<Done> publish(Replace replace);
+  Result<Done> swap_with_target();
 
   std::string target_;  // as the user wrote it, for messages
   Fd parent_;
@@ -90,7 +93,7 @@ class OutputDir {
     std::string name;
     Fd fd;
   };
-  std::vector<Unsynced> unsynced_;
+  std::deque<Unsynced> unsynced_;  // in the order of finish()
 };
 
 /// Splits `target` into an existing parent and a last component, taking off slashes at the end.
