@@ -16,7 +16,15 @@ Result<std::optional<std::string>> read_text_file(const std::string& path, ByteC
   if (::access(path.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
     return std::optional<std::string>();
   }
-  CP_TRY(const auto file, FileSource::open(path, nullptr));
+  auto opened = FileSource::open(path, nullptr);
+  if (!opened) {
+    Error error = std::move(opened).error();
+    if (error.code == Errc::not_recognized) {
+      error.what = "not a text file";
+    }
+    return error;
+  }
+  const std::unique_ptr<FileSource> file = *std::move(opened);
   if (file->size() > max) {
     return Error{.code = Errc::limit,
                  .what = "file is too large",

@@ -113,8 +113,8 @@ Result<Done> TreeFolder::put_link(const std::string& name, const std::string& ta
 }
 
 Result<Done> TreeFolder::set_mode(const std::string& name, FileMode mode) const {
-  const Fd file(::openat(fd_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file.is_open() || ::fchmod(file.get(), static_cast<mode_t>(mode)) != 0) {
+  // Not through a descriptor: the file may be one that nobody may open until this is done.
+  if (::fchmodat(fd_.get(), name.c_str(), static_cast<mode_t>(mode), AT_SYMLINK_NOFOLLOW) != 0) {
     return io_error("cannot set the mode of", shown(name), errno);
   }
   return Done{};
