@@ -76,14 +76,28 @@ class Gate {
   std::set<std::string> symlinks_;
 };
 
-/// What ended the pass, and whose fault it is: only the input's leads on to the claims.
-struct Failure {
-  Error error;
-  bool of_input;
-};
+/// Whether damage to the bundle can lead to such an Error; it is not the machine's or the user's.
+bool is_of_input(Errc code) {
+  switch (code) {
+    case Errc::not_recognized:
+    case Errc::corrupt:
+    case Errc::unsupported:
+    case Errc::limit:
+    case Errc::mismatch:
+    case Errc::unsafe_path:
+      return true;
+    case Errc::conflict:
+    case Errc::usage:
+    case Errc::interrupted:
+    case Errc::io:
+      return false;
+  }
+  return false;
+}
 
+/// Says what a place in the compressed bytes counts from. One in a member names the member.
 Error at_payload(Error error) {
-  if (error.stream.empty() && error.at) {
+  if (error.subject.empty() && error.stream.empty() && error.at) {
     error.stream = "the payload";
   }
   return error;
@@ -95,15 +109,15 @@ class Pass {
       : bundle_(bundle), options_(options), visitor_(visitor), hashing_(bundle.bytes(), claims()) {}
 
   Result<Verification> run() {
-    std::optional<Failure> failure;
+    std::optional<Error> failure;
     for (const ByteRange& payload : bundle_.info().payloads) {
       failure = read_payload(payload);
       if (failure) {
         break;
       }
     }
-    if (failure && !failure->of_input) {
-      return failure->error;
+    if (failure && !is_of_input(failure->code)) {
+      return *failure;
     }
     CP_CHECK(hashing_.finish());
     CP_CHECK(bundle_.check_unchanged());
@@ -114,7 +128,7 @@ class Pass {
       }
     }
     if (failure) {
-      return failure->error;
+      return *failure;
     }
     return Verification{checker.whole_sha256(), checker.checked(), std::move(warnings_)};
   }
@@ -127,17 +141,17 @@ class Pass {
   }
 
   /// A checksum that does not match is the cause; that the stream ends early says what happened.
-  static Error explained(Error mismatch, const std::optional<Failure>& failure) {
-    if (failure && formats::ends_early(failure->error)) {
+  static Error explained(Error mismatch, const std::optional<Error>& failure) {
+    if (failure && formats::ends_early(*failure)) {
       mismatch.hint = "the payload ends early too: the download is incomplete; fetch it again";
     }
     return mismatch;
   }
 
-  std::optional<Failure> read_payload(ByteRange payload) {
+  std::optional<Error> read_payload(ByteRange payload) {
     io::LimitedSource gap(hashing_, {payload.begin.value - hashing_.position().value});
     if (auto skipped = io::drain(gap); !skipped) {
-      return Failure{std::move(skipped).error(), false};
+      return std::move(skipped).error();
     }
     io::LimitedSource stored(hashing_, payload.size());
     std::unique_ptr<io::Source> base64;
@@ -148,14 +162,14 @@ class Pass {
         base64 ? *base64 : static_cast<io::Source&>(stored),
         {.jobs = options_.jobs, .memory_max = options_.limits.decoder_memory});
     if (!decoder) {
-      return input_failure(std::move(decoder).error());
+      return at_payload(std::move(decoder).error());
     }
     if (auto failure = read_archive(**decoder)) {
       return failure;
     }
     // tar stops at its end marker; what the streams hold behind it has its checks too.
     if (auto rest = io::drain(**decoder); !rest) {
-      return input_failure(std::move(rest).error());
+      return at_payload(std::move(rest).error());
     }
     if (const ByteCount trailing = (*decoder)->trailing(); trailing.value > 0) {
       warnings_.push_back(std::to_string(trailing.value) +
@@ -163,56 +177,33 @@ class Pass {
                           std::string(formats::name_of((*decoder)->compression())) + " does");
     }
     if (auto rest = io::drain(stored); !rest) {
-      return Failure{std::move(rest).error(), false};
+      return std::move(rest).error();
     }
     return std::nullopt;
   }
 
-  std::optional<Failure> read_archive(io::Source& source) {
+  std::optional<Error> read_archive(io::Source& source) {
     auto reader = formats::ArchiveReader::open(source, options_.limits);
     if (!reader) {
-      return input_failure(std::move(reader).error());
+      return at_payload(std::move(reader).error());
     }
     for (;;) {
       auto entry = (*reader)->next();
       if (!entry) {
-        return input_failure(std::move(entry).error());
+        return at_payload(std::move(entry).error());
       }
       if (!*entry) {
         return std::nullopt;
       }
       auto member = gate_.admit(**entry);
       if (!member) {
-        return Failure{std::move(member).error(), true};
+        return std::move(member).error();
       }
-      Guard content(**reader);
+      formats::EntryContent content(**reader);
       if (auto visited = visitor_.visit(*member, content); !visited) {
-        return Failure{std::move(visited).error(), content.failed()};
+        return at_payload(std::move(visited).error());
       }
     }
-  }
-
-  /// Content that remembers whether it failed, since its Error comes back through the visitor.
-  class Guard final : public io::Source {
-   public:
-    explicit Guard(formats::ArchiveReader& reader) : content_(reader) {}
-    Result<std::size_t> read(std::span<std::byte> into) override {
-      auto count = content_.read(into);
-      failed_ = failed_ || !count;
-      return count;
-    }
-    [[nodiscard]] bool failed() const { return failed_; }
-
-   private:
-    formats::EntryContent content_;
-    bool failed_ = false;
-  };
-
-  /// An Error from below decoder and archive: of the input, unless the file could not be read at
-  /// all.
-  static Failure input_failure(Error error) {
-    const bool of_input = error.code != Errc::io && error.code != Errc::interrupted;
-    return {at_payload(std::move(error)), of_input};
   }
 
   Bundle& bundle_;
@@ -231,10 +222,11 @@ Result<Verification> read_members(Bundle& bundle, const ReadOptions& options,
   if (!verification) {
     Error& error = verification.error();
     const std::string& path = bundle.info().path;
-    // A member's error names the member; the bundle comes first.
-    error.subject = error.subject.empty() || error.subject == path ? path
-                    : error.code == Errc::unsafe_path              ? path + ": " + error.subject
-                                                                   : error.subject;
+    if (error.subject.empty()) {
+      error.subject = path;
+    } else if (is_of_input(error.code) && error.subject != path) {
+      error.subject = path + ": " + error.subject;  // a member's; the bundle comes first
+    }
   }
   return verification;
 }

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compatpack/pipeline/member_stream.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include "support/packing.hpp"
+#include "support/run_file.hpp"
+#include "support/tar_file.hpp"
+#include "support/temp_dir.hpp"
+
+using namespace compatpack;
+using namespace compatpack::pipeline;
+using compatpack::formats::EntryType;
+using compatpack::test::NvidiaRun;
+using compatpack::test::Packing;
+using compatpack::test::RunFile;
+using compatpack::test::TarFile;
+using compatpack::test::TempDir;
+using compatpack::test::UpstreamRun;
+
+namespace {
+
+/// Writes down the members, and can fail at one.
+class Recorder final : public MemberVisitor {
+ public:
+  Result<Done> visit(const Member& member, io::Source& content) override {
+    std::string text(100, '\0');
+    CP_TRY(const std::size_t count,
+           io::read_full(content, std::as_writable_bytes(std::span(text.data(), text.size()))));
+    text.resize(count);
+    members.push_back(member.path.text() + "=" + text + member.link_target);
+    if (fails_at && member.path.text() == fails_at->subject) {
+      return *fails_at;
+    }
+    return Done{};
+  }
+  std::vector<std::string> members = {};
+  std::optional<Error> fails_at = {};
+};
+
+/// A bundle on disk, and one pass over it.
+class Pass {
+ public:
+  explicit Pass(const RunFile& run) {
+    std::ofstream(path(), std::ios::binary) << run.bytes;
+    auto opened = Bundle::open(path(), nullptr, Limits{});
+    REQUIRE(opened);
+    bundle_ = *std::move(opened);
+  }
+
+  [[nodiscard]] std::string path() const { return (temp_.path() / "x.run").string(); }
+  Result<Verification> read(const ReadOptions& options = {}) {
+    return read_members(*bundle_, options, recorder);
+  }
+
+  Recorder recorder = {};
+
+ private:
+  TempDir temp_;
+  std::unique_ptr<Bundle> bundle_;
+};
+
+RunFile run_of(const TarFile& tar, Packing packing = Packing::gzip) {
+  return NvidiaRun(test::pack(tar.bytes(), packing)).build();
+}
+
+/// The Error of a pass over a bundle of this archive.
+Error error_of(const TarFile& tar) {
+  Pass pass(run_of(tar));
+  const auto read = pass.read();
+  REQUIRE_FALSE(read);
+  return read.error();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "member_stream: every member is shown once, in the archive's order, and all is verified") {
+  for (const Packing packing : {Packing::none, Packing::gzip, Packing::bzip2, Packing::xz,
+                                Packing::xz_without_check, Packing::zstd, Packing::lz4}) {
+    const RunFile run = run_of(TarFile()
+                                   .folder("./lib/")
+                                   .file("./lib/a", "text")
+                                   .symlink("./lib/b", "a")
+                                   .hardlink("./c", "./lib/a"),
+                               packing);
+    Pass pass(run);
+
+    const auto read = pass.read();
+
+    REQUIRE(read);
+    CHECK(pass.recorder.members ==
+          std::vector<std::string>{"lib=", "lib/a=text", "lib/b=a", "c=lib/a"});
+    CHECK(read->sha256 == test::reference_sha256(run.bytes));
+    CHECK(read->claims.size() == 2);
+    CHECK(read->warnings.empty());
+  }
+}
+
+TEST_CASE(
+    "member_stream: NVIDIA's bundles with a program before the payload, and layout A, are read") {
+  const std::string payload = test::pack(TarFile().file("a", "text").bytes(), Packing::gzip);
+  for (const RunFile& run : {NvidiaRun(payload)
+                                 .with_program("\x7f"
+                                               "ELF\n\n\xfd"
+                                               "7zXZ\n")
+                                 .build(),
+                             NvidiaRun(payload, test::NvidiaLayout::a).build()}) {
+    Pass pass(run);
+    REQUIRE(pass.read());
+    CHECK(pass.recorder.members == std::vector<std::string>{"a=text"});
+  }
+}
+
+TEST_CASE("member_stream: chunks are read one after the other, and base64 is undone") {
+  const std::string first = test::pack(TarFile().file("a", "1").bytes(), Packing::gzip);
+  const std::string second = test::pack(TarFile().file("b", "2").bytes(), Packing::bzip2);
+  Pass chunks(UpstreamRun(first, test::MakeselfEra::v2_3).with_chunk(second).build());
+  REQUIRE(chunks.read());
+  CHECK(chunks.recorder.members == std::vector<std::string>{"a=1", "b=2"});
+
+  Pass base64(UpstreamRun(TarFile().file("a", "1").bytes()).with_base64().build());
+  REQUIRE(base64.read());
+  CHECK(base64.recorder.members == std::vector<std::string>{"a=1"});
+}
+
+TEST_CASE("member_stream: names that leave the folder refuse the bundle") {
+  for (const char* const name : {"../x", "a/../../x", "/etc/passwd", "a//b", "a/./b", ".."}) {
+    CAPTURE(name);
+    const Error error = error_of(TarFile().file("ok", "1").file(name, "evil"));
+    CHECK(error.code == Errc::unsafe_path);
+    CHECK(error.subject.ends_with("x.run"));
+    CHECK(error.found == name);
+  }
+}
+
+TEST_CASE("member_stream: devices, FIFOs and sockets refuse the bundle") {
+  for (const TarFile& tar :
+       {TarFile().fifo("x"), TarFile().character_device("x"), TarFile().block_device("x")}) {
+    const Error error = error_of(tar);
+    CHECK(error.code == Errc::unsafe_path);
+    CHECK(error.subject.ends_with("x.run: x"));
+    CHECK(error.what == "archive holds a device, FIFO or socket");
+  }
+}
+
+TEST_CASE("member_stream: a member behind a symbolic link refuses the bundle") {
+  const Error error = error_of(TarFile().symlink("lib", "/etc").file("lib/passwd", "evil"));
+
+  CHECK(error.code == Errc::unsafe_path);
+  CHECK(error.subject.ends_with("x.run: lib/passwd"));
+  CHECK(error.found == "lib is a link");
+  CHECK(error.hint == "do not use this bundle; nothing was written");
+
+  CHECK(error_of(TarFile().symlink("./a/b", "/etc").file("./a/b/c/d", "evil")).code ==
+        Errc::unsafe_path);
+  CHECK(error_of(TarFile().symlink("a", "b").symlink("a/x", "/etc")).code == Errc::unsafe_path);
+  CHECK(error_of(TarFile().symlink("a", "b").folder("a/x/")).code == Errc::unsafe_path);
+}
+
+TEST_CASE("member_stream: a link of an earlier chunk leads no file of a later one astray") {
+  const std::string first = TarFile().symlink("lib", "/etc").bytes();
+  const std::string second = TarFile().file("lib/passwd", "evil").bytes();
+  Pass pass(UpstreamRun(test::pack(first, Packing::gzip), test::MakeselfEra::v2_3)
+                .with_chunk(test::pack(second, Packing::gzip))
+                .build());
+
+  const auto read = pass.read();
+
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == Errc::unsafe_path);
+}
+
+TEST_CASE("member_stream: a folder or file that replaces a link makes the way free again") {
+  Pass pass(run_of(TarFile().symlink("lib", "/etc").folder("lib/").file("lib/a", "1")));
+
+  CHECK(pass.read());
+}
+
+TEST_CASE("member_stream: a hard link out of the archive refuses the bundle") {
+  for (const char* const target : {"/etc/passwd", "../x", "a/../../x"}) {
+    CAPTURE(target);
+    const Error error = error_of(TarFile().hardlink("x", target));
+    CHECK(error.code == Errc::unsafe_path);
+    CHECK(error.what == "hard link leaves the output directory");
+    CHECK(error.found == target);
+  }
+}
+
+TEST_CASE("member_stream: a symbolic link may say anything: it is only a text") {
+  Pass pass(run_of(TarFile().symlink("x", "/etc/passwd")));
+
+  REQUIRE(pass.read());
+  CHECK(pass.recorder.members == std::vector<std::string>{"x=/etc/passwd"});
+}
+
+TEST_CASE("member_stream: a checksum that does not match goes before what the decoder says") {
+  const std::string payload =
+      test::pack(TarFile().file("a", std::string(5'000, 'x')).bytes(), Packing::gzip);
+  for (const std::size_t at : {std::size_t{0}, payload.size() / 2, payload.size() - 1}) {
+    CAPTURE(at);
+    Pass pass(NvidiaRun(payload).with_flipped_byte(at).build());
+
+    const auto read = pass.read();
+
+    REQUIRE_FALSE(read);
+    CHECK(read.error().code == Errc::mismatch);
+    CHECK(read.error().subject == pass.path());
+    CHECK(exit_status(read.error().code) == 4);
+  }
+}
+
+TEST_CASE("member_stream: a checksum that does not match goes before what damage did to a member") {
+  // Nothing in the payload notices: it is stored as it is. The visitor does, and is right.
+  const std::string payload = TarFile().file("a", "text").bytes();
+  Pass pass(NvidiaRun(payload).with_flipped_byte(512).build());
+  pass.recorder.fails_at = Error{.code = Errc::corrupt, .what = "no library", .subject = "a"};
+
+  const auto read = pass.read();
+
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == Errc::mismatch);
+}
+
+TEST_CASE("member_stream: a name that damage made unsafe is a mismatch first") {
+  std::string payload = TarFile().file("./a", "text").bytes();
+  Pass pass(NvidiaRun(payload).with_flipped_byte(600).with_md5(std::string(32, '1')).build());
+  CHECK(pass.read().error().code == Errc::mismatch);
+
+  // Where all sums hold it is what it seems.
+  Pass hostile(run_of(TarFile().file("../a", "text")));
+  CHECK(hostile.read().error().code == Errc::unsafe_path);
+}
+
+TEST_CASE("member_stream: a bundle that ends early is said to be incomplete") {
+  RunFile run = run_of(TarFile().file("a", test::base64_lines(std::string(9'000, 'x'))));
+  run.bytes.resize(run.bytes.size() - 20);
+  Pass pass(run);
+
+  const auto read = pass.read();
+
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == Errc::mismatch);
+  CHECK(read.error().hint ==
+        "the payload ends early too: the download is incomplete; fetch it again");
+}
+
+TEST_CASE("member_stream: without checksums the decoder's own word is what is said") {
+  const std::string payload =
+      test::pack(TarFile().file("a", std::string(5'000, 'x')).bytes(), Packing::gzip);
+  Pass pass(NvidiaRun(payload)
+                .with_field("CRCsum", "0000000000")
+                .with_field("MD5", std::string(32, '0'))
+                .with_crc("0000000000")
+                .with_md5(std::string(32, '0'))
+                .with_flipped_byte(payload.size() - 6)
+                .build());
+
+  const auto read = pass.read();
+
+  REQUIRE_FALSE(read);
+  CHECK(read.error().subject == pass.path());
+  CHECK(read.error().code != Errc::io);
+}
+
+TEST_CASE("member_stream: the user's claims are checked besides the bundle's own") {
+  const RunFile run = run_of(TarFile().file("a", "text"));
+  const auto with_claim = [&](std::string digest) {
+    DigestClaim claim{
+        DigestAlgorithm::sha256, std::move(digest), {{0}, {run.bytes.size()}}, "--sha256"};
+    return ReadOptions{.user_claims = {std::move(claim)}};
+  };
+
+  Pass good(run);
+  const auto read = good.read(with_claim(test::reference_sha256(run.bytes)));
+  REQUIRE(read);
+  CHECK(read->claims.size() == 3);
+
+  Pass bad(run);
+  const auto refused = bad.read(with_claim(std::string(64, '0')));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Errc::mismatch);
+  CHECK(refused.error().what == "SHA-256 does not match the one in --sha256");
+}
+
+TEST_CASE(
+    "member_stream: --no-verify reads a bundle whose sums do not hold, and says what they are") {
+  Pass pass(NvidiaRun(TarFile().file("a", "text").bytes()).with_md5(std::string(32, '1')).build());
+
+  const auto read = pass.read({.verify = Verify::nothing});
+
+  REQUIRE(read);
+  CHECK_FALSE((read->claims[0].holds() && read->claims[1].holds()));
+}
+
+TEST_CASE("member_stream: a visitor's own error passes through as it is") {
+  for (const Errc code : {Errc::io, Errc::conflict, Errc::interrupted}) {
+    Pass pass(run_of(TarFile().file("a", "1").file("/unsafe", "2")));
+    pass.recorder.fails_at = Error{.code = code, .what = "no space", .subject = "a"};
+
+    const auto read = pass.read();
+
+    REQUIRE_FALSE(read);
+    CHECK(read.error().code == code);
+    CHECK(read.error().subject == "a");
+    CHECK(pass.recorder.members.size() == 1);
+  }
+}
+
+TEST_CASE("member_stream: what is wrong with a member names the bundle and the member") {
+  Pass pass(run_of(TarFile().file("libcuda.so.1", "1")));
+  pass.recorder.fails_at =
+      Error{.code = Errc::corrupt, .what = "no library", .subject = "libcuda.so.1"};
+
+  CHECK(pass.read().error().subject == pass.path() + ": libcuda.so.1");
+}
+
+TEST_CASE("member_stream: a bundle that changes while it is read is found out") {
+  Pass pass(run_of(TarFile().file("a", "text")));
+  std::ofstream(pass.path(), std::ios::app) << "more";
+
+  const auto read = pass.read();
+
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == Errc::io);
+  CHECK(read.error().what == "bundle changed while it was read");
+}
+
+TEST_CASE("member_stream: limits on members hold") {
+  Limits limits;
+  limits.members = 2;
+  Pass pass(run_of(TarFile().file("a", "1").file("b", "2").file("c", "3")));
+
+  const auto read = pass.read({.limits = limits});
+
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == Errc::limit);
+}
