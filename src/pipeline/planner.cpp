@@ -122,41 +122,46 @@ class Planner {
                  .hint = "`compatpack list` shows what it holds"};
   }
 
-  /// A flat folder: the last component is the name. Of two with one name, the one nearer the root
-  /// is the driver's (tls/ held variants until 410).
+  /// A flat folder: the last component is the name. Of several with one name, the one nearest the
+  /// root is the driver's (tls/ held variants until 410).
   Result<Done> name_files() {
-    std::map<std::string, std::size_t> by_name;
+    std::map<std::string, std::vector<std::size_t>> by_name;
     for (const auto& [number, member] : contents_.members) {
-      const std::string name(member.path.name());
-      const auto [found, fresh] = by_name.emplace(name, number);
-      if (fresh) {
-        continue;
-      }
-      const StagedMember& other = contents_.members.at(found->second);
-      if (depth(other.path) == depth(member.path) && other.sha256 != member.sha256) {
-        return Error{.code = Errc::conflict,
-                     .what = "two members would have one name in the tree",
-                     .expected = "one file " + name,
-                     .found = other.path.text() + " and " + member.path.text(),
-                     .hint = "leave one out: --exclude '" + member.path.text() + "'"};
-      }
-      const bool nearer = depth(member.path) < depth(other.path);
-      const StagedMember& loser = nearer ? other : member;
-      plan_.left_out.push_back(
-          {loser.path.text(), loser.component, "another file of this name stands nearer the root"});
-      if (nearer) {
-        found->second = number;
-      }
+      by_name[std::string(member.path.name())].push_back(number);
     }
-    for (const auto& [name, number] : by_name) {
-      const StagedMember& member = contents_.members.at(number);
+    for (auto& [name, numbers] : by_name) {
+      std::sort(numbers.begin(), numbers.end(), [this](std::size_t a, std::size_t b) {
+        const RelPath& path_a = contents_.members.at(a).path;
+        const RelPath& path_b = contents_.members.at(b).path;
+        return std::pair(depth(path_a), path_a) < std::pair(depth(path_b), path_b);
+      });
+      const StagedMember& member = contents_.members.at(numbers.front());
+      for (std::size_t i = 1; i < numbers.size(); ++i) {
+        CP_CHECK(leave_out_namesake(contents_.members.at(numbers[i]), member));
+      }
       CP_TRY(FileName to, FileName::parse(name));
-      plan_.files.push_back({std::move(to), number, member.path.text(), member.size, member.sha256,
-                             member.component, member.elf ? member.elf->soname : "",
+      plan_.files.push_back({std::move(to), numbers.front(), member.path.text(), member.size,
+                             member.sha256, member.component, member.elf ? member.elf->soname : "",
                              member.is_program});
       plan_.total.value += member.size.value;
       names_.insert(name);
+      folders_.emplace(member.path.folder());
     }
+    return Done{};
+  }
+
+  Result<Done> leave_out_namesake(const StagedMember& member, const StagedMember& taken) {
+    const bool same = member.sha256 == taken.sha256;
+    if (depth(member.path) == depth(taken.path) && !same) {
+      return Error{.code = Errc::conflict,
+                   .what = "two members would have one name in the tree",
+                   .expected = "one file " + std::string(member.path.name()),
+                   .found = taken.path.text() + " and " + member.path.text(),
+                   .hint = "leave one out: --exclude '" + member.path.text() + "'"};
+    }
+    plan_.left_out.push_back(
+        {member.path.text(), member.component,
+         (same ? "the same file stands at " : "the tree takes its namesake ") + taken.path.text()});
     return Done{};
   }
 
@@ -199,42 +204,57 @@ class Planner {
     return Done{};
   }
 
+  struct LinkClaim {
+    std::string at;
+    std::string target;
+  };
+
   /// The union of what the libraries, the .manifest and the archive say; the first named wins.
   void find_links() {
     for (const PlannedFile& file : plan_.files) {
       add_soname_link(file);
     }
-    struct Claim {
-      std::string at;
-      std::string target;
-    };
-    std::vector<Claim> claims;
-    if (contents_.manifest) {
-      if (const auto manifest = formats::parse_nv_manifest(*contents_.manifest)) {
-        const auto width = request_.selection.arch == "i386" && bundle_.arch != "i386"
-                               ? formats::ManifestWidth::compat32
-                               : formats::ManifestWidth::native;
-        for (const auto& entry : manifest->entries) {
-          if (entry.is_link() && entry.target && entry.width == width) {
-            claims.push_back({std::string(entry.file.name()), *entry.target});
-          }
-        }
-      } else {
-        plan_.warnings.push_back(".manifest: " + manifest.error().what +
-                                 "; links are made from the libraries alone");
-      }
-    }
+    std::vector<LinkClaim> claims = manifest_links();
     for (const ArchiveLink& link : contents_.links) {
-      claims.push_back({std::string(link.path.name()), link.target});
+      // A link beside libraries of another width is not for these.
+      if (folders_.contains(link.path.folder())) {
+        claims.push_back({std::string(link.path.name()), link.target});
+      }
     }
     claims.push_back({"libcuda.so", "libcuda.so.1"});
     // Links to links are usual, in any order: go on until nothing is added.
     for (bool added = true; added;) {
       added = false;
-      for (const Claim& claim : claims) {
+      for (const LinkClaim& claim : claims) {
         added = add_link(claim.at, claim.target) || added;
       }
     }
+  }
+
+  /// The links of the .manifest that are of the tree's width. Its names are without folders: one of
+  /// an x86_64 bundle holds each twice.
+  std::vector<LinkClaim> manifest_links() {
+    std::vector<LinkClaim> claims;
+    if (!contents_.manifest) {
+      return claims;
+    }
+    const auto manifest = formats::parse_nv_manifest(*contents_.manifest);
+    if (!manifest) {
+      plan_.warnings.push_back(".manifest: " + manifest.error().what +
+                               "; links are made from the libraries alone");
+      return claims;
+    }
+    const bool two_widths = std::any_of(
+        manifest->entries.begin(), manifest->entries.end(),
+        [](const auto& entry) { return entry.width == formats::ManifestWidth::compat32; });
+    const auto width = plan_.arch == "i386" && two_widths ? formats::ManifestWidth::compat32
+                                                          : formats::ManifestWidth::native;
+    for (const auto& entry : manifest->entries) {
+      if (entry.is_link() && entry.target && entry.width == width) {
+        claims.push_back({std::string(entry.file.name()), *entry.target});
+      }
+    }
+    return claims;
   }
 
   void add_soname_link(const PlannedFile& file) {
@@ -353,7 +373,8 @@ class Planner {
   const Contents& contents_;
   const PlanRequest& request_;
   Plan plan_;
-  std::set<std::string> names_;  // of files and links so far
+  std::set<std::string> names_;                 // of files and links so far
+  std::set<std::string, std::less<>> folders_;  // of the bundle, that the tree's files are from
 };
 
 }  // namespace

@@ -127,6 +127,7 @@ Result<Done> Stager::visit_file(const Member& member, io::Source& content) {
                                 ? selection.reason
                                 : unfit_content(head, selection, request_);
   if (!unfit.empty()) {
+    unfit_[member.path] = unfit;
     leave_out(member, selection.component, unfit);
     return Done{};
   }
@@ -195,6 +196,10 @@ Result<Done> Stager::visit_hardlink(const Member& member) {
     return Done{};
   }
   CP_TRY(const RelPath target, RelPath::parse(member.link_target));
+  if (const auto unfit = unfit_.find(target); unfit != unfit_.end()) {
+    leave_out(member, selection.component, unfit->second);  // the same content
+    return Done{};
+  }
   const auto found = taken_.find(target);
   if (found == taken_.end()) {
     return Error{.code = Errc::unsupported,

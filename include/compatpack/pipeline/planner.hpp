@@ -38,8 +38,8 @@ struct PlannedText {
 };
 
 struct Plan {
-  std::optional<DriverVersion> driver;         ///< libcuda's; nullopt without a libcuda
-  std::optional<CudaVersion> cuda;             ///< nullopt if no table or note knows it
+  std::optional<DriverVersion> driver;  ///< the libraries', else the header's; nullopt: neither
+  std::optional<CudaVersion> cuda;      ///< nullopt if no table or note knows it
   std::optional<formats::FwdCompatNote> note;  ///< libcuda's own word on host branches
   std::string arch;
   std::string glibc_needed;        ///< "2.17"; "" if none says

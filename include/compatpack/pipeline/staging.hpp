@@ -80,6 +80,7 @@ class Stager final : public MemberVisitor {
   io::OutputDir* into_;
   Contents contents_;
   std::map<RelPath, std::size_t> taken_;  // number by path
+  std::map<RelPath, std::string> unfit_;  // wanted by path, left out for its content: the reason
   std::size_t next_number_ = 0;
 };
 
