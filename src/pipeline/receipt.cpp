@@ -52,6 +52,15 @@ T get(const Json& object, const char* key) {
   return object.at(key).get<T>();
 }
 
+/// A whole number from 0 on. The library would make one of a negative or a fraction too.
+std::uint64_t get_number(const Json& object, const char* key) {
+  const Json& number = object.at(key);
+  if (!number.is_number_unsigned()) {
+    throw std::invalid_argument(std::string("not a whole number: ") + key);
+  }
+  return number.get<std::uint64_t>();
+}
+
 /// A name that can stand in a tree.
 std::string get_name(const Json& object, const char* key) {
   auto name = get<std::string>(object, key);
@@ -61,15 +70,21 @@ std::string get_name(const Json& object, const char* key) {
   return name;
 }
 
+// The functions below assign to members one by one: where a value in an aggregate's braces throws,
+// GCC 12 destroys the members before it twice.
+
 DigestClaim claim_from(const Json& json) {
   const auto algorithm = algorithm_named(get<std::string>(json, "algorithm"));
   if (!algorithm) {
     throw std::invalid_argument("no such algorithm");
   }
-  return {*algorithm,
-          get<std::string>(json, "digest"),
-          {{get<std::uint64_t>(json, "from_byte")}, {get<std::uint64_t>(json, "to_byte")}},
-          get<std::string>(json, "said_by")};
+  DigestClaim claim{};
+  claim.algorithm = *algorithm;
+  claim.digest = get<std::string>(json, "digest");
+  claim.covers.begin.value = get_number(json, "from_byte");
+  claim.covers.end.value = get_number(json, "to_byte");
+  claim.origin = get<std::string>(json, "said_by");
+  return claim;
 }
 
 SelectionRequest selection_from(const Json& json) {
@@ -89,36 +104,52 @@ SelectionRequest selection_from(const Json& json) {
   return selection;
 }
 
-Receipt receipt_from(const Json& json) {
-  const Json& bundle = json.at("bundle");
-  Receipt receipt{.compatpack_version = get<std::string>(json, "compatpack"),
-                  .bundle = {.name = get<std::string>(bundle, "name"),
-                             .size = {get<std::uint64_t>(bundle, "size")},
-                             .sha256 = get<std::string>(bundle, "sha256"),
-                             .header_sha256 = get<std::string>(bundle, "header_sha256"),
-                             .kind = get<std::string>(bundle, "kind"),
-                             .dialect = get<std::string>(bundle, "dialect"),
-                             .verified = {}},
-                  .verification_skipped = get<bool>(json, "verification_skipped"),
-                  .driver_version = get<std::string>(json, "driver_version"),
-                  .cuda_version = get<std::string>(json, "cuda_version"),
-                  .selection = selection_from(json.at("selection")),
-                  .prefix = get<std::string>(json, "prefix"),
-                  .files = {},
-                  .links = {}};
-  for (const Json& claim : bundle.at("verified")) {
-    receipt.bundle.verified.push_back(claim_from(claim));
+ReceiptBundle bundle_from(const Json& json) {
+  ReceiptBundle bundle{};
+  bundle.name = get<std::string>(json, "name");
+  bundle.size.value = get_number(json, "size");
+  bundle.sha256 = get<std::string>(json, "sha256");
+  bundle.header_sha256 = get<std::string>(json, "header_sha256");
+  bundle.kind = get<std::string>(json, "kind");
+  bundle.dialect = get<std::string>(json, "dialect");
+  for (const Json& claim : json.at("verified")) {
+    bundle.verified.push_back(claim_from(claim));
   }
+  return bundle;
+}
+
+ReceiptFile file_from(const Json& json) {
+  ReceiptFile file{};
+  file.path = get_name(json, "path");
+  file.size.value = get_number(json, "size");
+  file.sha256 = get<std::string>(json, "sha256");
+  file.is_program = get<std::string>(json, "mode") == "0755";
+  file.component = get<std::string>(json, "component");
+  file.from = get<std::string>(json, "from");
+  return file;
+}
+
+ReceiptLink link_from(const Json& json) {
+  ReceiptLink link{};
+  link.path = get_name(json, "path");
+  link.target = get_name(json, "target");
+  return link;
+}
+
+Receipt receipt_from(const Json& json) {
+  Receipt receipt{};
+  receipt.compatpack_version = get<std::string>(json, "compatpack");
+  receipt.bundle = bundle_from(json.at("bundle"));
+  receipt.verification_skipped = get<bool>(json, "verification_skipped");
+  receipt.driver_version = get<std::string>(json, "driver_version");
+  receipt.cuda_version = get<std::string>(json, "cuda_version");
+  receipt.selection = selection_from(json.at("selection"));
+  receipt.prefix = get<std::string>(json, "prefix");
   for (const Json& file : json.at("files")) {
-    receipt.files.push_back({.path = get_name(file, "path"),
-                             .size = {get<std::uint64_t>(file, "size")},
-                             .sha256 = get<std::string>(file, "sha256"),
-                             .is_program = get<std::string>(file, "mode") == "0755",
-                             .component = get<std::string>(file, "component"),
-                             .from = get<std::string>(file, "from")});
+    receipt.files.push_back(file_from(file));
   }
   for (const Json& link : json.at("links")) {
-    receipt.links.push_back({get_name(link, "path"), get_name(link, "target")});
+    receipt.links.push_back(link_from(link));
   }
   return receipt;
 }
@@ -174,8 +205,8 @@ std::string render_receipt(const Receipt& receipt) {
 Result<Receipt> parse_receipt(std::string_view text) {
   try {
     const Json json = Json::parse(text);
-    const int format = get<int>(json, "format");
-    if (format > kReceiptFormat) {
+    const std::uint64_t format = get_number(json, "format");
+    if (format > static_cast<std::uint64_t>(kReceiptFormat)) {
       return Error{.code = Errc::unsupported,
                    .what = "receipt was written by a newer compatpack",
                    .expected = "format " + std::to_string(kReceiptFormat),
