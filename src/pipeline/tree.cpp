@@ -42,21 +42,22 @@ Result<std::optional<TreeFault>> check_file(const io::TreeFolder& folder, const 
     return fault(Kind::missing, "a file of " + in_bytes(file.size), "nothing");
   }
   if (entry.kind != TreeEntry::Kind::file) {
-    return fault(Kind::not_a_file, "a file of " + in_bytes(file.size), entry.shown());
+    return fault(Kind::wrong_kind, "a file of " + in_bytes(file.size), entry.shown());
   }
   if (entry.size != file.size) {
     return fault(Kind::wrong_size, in_bytes(file.size), in_bytes(entry.size));
+  }
+  const unsigned wanted = static_cast<unsigned>(mode_of(file));
+  // Before the content, which may not be readable in that mode. A group's or umask's doing is no
+  // fault, as long as all can read, and run what is to be run.
+  if ((entry.mode_bits & wanted & 0555U) != (wanted & 0555U)) {
+    return fault(Kind::wrong_mode, "mode " + octal(wanted), "mode " + octal(entry.mode_bits));
   }
   if (how == TreeCheck::digests) {
     CP_TRY(const std::string sha256, folder.sha256(file.path));
     if (sha256 != file.sha256) {
       return fault(Kind::wrong_content, "SHA-256 " + file.sha256, sha256);
     }
-  }
-  const unsigned wanted = static_cast<unsigned>(mode_of(file));
-  // A group's or umask's doing is no fault, as long as all can read, and run what is to be run.
-  if ((entry.mode_bits & wanted & 0555U) != (wanted & 0555U)) {
-    return fault(Kind::wrong_mode, "mode " + octal(wanted), "mode " + octal(entry.mode_bits));
   }
   return std::optional<TreeFault>();
 }
@@ -66,16 +67,18 @@ Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const 
   const auto fault = [&](Kind kind) {
     return std::optional(TreeFault{kind, link.path, "a link to " + link.target, entry.shown()});
   };
-  if (entry.kind == TreeEntry::Kind::nothing) {
-    return fault(Kind::missing);
+  switch (entry.kind) {
+    case TreeEntry::Kind::nothing:
+      return fault(Kind::link_missing);
+    case TreeEntry::Kind::file:
+      return fault(Kind::link_is_a_file);
+    case TreeEntry::Kind::link:
+      break;
+    case TreeEntry::Kind::folder:
+    case TreeEntry::Kind::other:
+      return fault(Kind::wrong_kind);
   }
-  if (entry.kind == TreeEntry::Kind::file) {
-    return fault(Kind::link_is_a_file);
-  }
-  if (entry.kind != TreeEntry::Kind::link || entry.link_target != link.target) {
-    return fault(Kind::wrong_link);
-  }
-  return std::optional<TreeFault>();
+  return entry.link_target == link.target ? std::optional<TreeFault>() : fault(Kind::wrong_link);
 }
 
 }  // namespace
@@ -98,8 +101,11 @@ Result<TreePlace> look_at_tree(const std::string& path) {
     return TreePlace{.kind = TreePlace::Kind::foreign,
                      .why = "has files, and no " + std::string(kReceiptName)};
   }
-  CP_TRY(const auto text, io::read_text_file(path + "/" + std::string(kReceiptName), kReceiptMax));
-  auto receipt = parse_receipt(text.value_or(""));
+  const auto text = io::read_text_file(path + "/" + std::string(kReceiptName), kReceiptMax);
+  if (!text && text.error().code == Errc::io) {
+    return text.error();
+  }
+  auto receipt = text ? parse_receipt(text->value_or("")) : Result<Receipt>(text.error());
   if (!receipt) {
     return TreePlace{.kind = TreePlace::Kind::foreign,
                      .why = std::string(kReceiptName) + ": " + receipt.error().what};
@@ -157,7 +163,8 @@ Result<std::vector<TreeFault>> check_tree(const std::string& path, const Receipt
 std::string describe(const TreeFault& fault) {
   switch (fault.kind) {
     case Kind::missing:
-      return "missing";
+    case Kind::link_missing:
+      return "is missing";
     case Kind::wrong_size:
       return "has another size";
     case Kind::wrong_content:
@@ -168,8 +175,8 @@ std::string describe(const TreeFault& fault) {
       return "leads elsewhere";
     case Kind::link_is_a_file:
       return "is a file where a link should be (a copy that followed links?)";
-    case Kind::not_a_file:
-      return "is not a file";
+    case Kind::wrong_kind:
+      return "is something else";
     case Kind::extra:
       return "is not of this tree";
   }
@@ -178,15 +185,15 @@ std::string describe(const TreeFault& fault) {
 
 bool is_repairable(const TreeFault& fault) {
   switch (fault.kind) {
-    case Kind::missing:
-      return fault.expected.starts_with("a link");
+    case Kind::link_missing:
     case Kind::wrong_mode:
     case Kind::wrong_link:
     case Kind::link_is_a_file:
       return true;
+    case Kind::missing:
     case Kind::wrong_size:
     case Kind::wrong_content:
-    case Kind::not_a_file:
+    case Kind::wrong_kind:
     case Kind::extra:
       return false;
   }

@@ -42,13 +42,14 @@ enum class TreeCheck {
 /// One thing in which a tree differs from its receipt.
 struct TreeFault {
   enum class Kind {
-    missing,
+    missing,       ///< nothing where a file should be
+    link_missing,  ///< nothing where a link should be
     wrong_size,
     wrong_content,
     wrong_mode,
     wrong_link,      ///< a link to something else
     link_is_a_file,  ///< a copy of what the link led to, as a COPY with a glob or cp -L makes
-    not_a_file,      ///< a folder, link or special file where a file should be
+    wrong_kind,      ///< a folder, link or special file where a file should be, and the like
     extra,           ///< a file that the receipt does not know
   };
   Kind kind;
