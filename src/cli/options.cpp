@@ -2,6 +2,7 @@
 #include "compatpack/cli/options.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -91,10 +92,12 @@ void add_selection(CLI::App& command, Raw& raw) {
   group
       ->add_option("--include", raw.include,
                    "also take members whose path or name matches; can be repeated")
+      ->allow_extra_args(false)
       ->type_name("GLOB");
   group
       ->add_option("--exclude", raw.exclude,
                    "leave out members whose path or name matches; can be repeated")
+      ->allow_extra_args(false)
       ->type_name("GLOB");
   group->add_option("--arch", raw.arch, "x86_64, i386, aarch64 or ppc64le (default: this host's)")
       ->check(one_of({"x86_64", "i386", "aarch64", "ppc64le"}))
@@ -157,10 +160,96 @@ Invocation message(std::string text, int status) {
   return {.command = Message{std::move(text), status}};
 }
 
-Invocation usage_error(std::string_view text, const std::string& command) {
-  std::string help = "compatpack: error: " + printable(trim(text)) + "\n  hint:     compatpack " +
-                     (command.empty() ? "" : command + " ") + "--help";
-  return message(std::move(help), 2);
+/// `what` is one clause, or what render() gives. `hint` stands before the pointer to --help.
+Invocation usage_error(const std::string& what, const std::string& command,
+                       const std::string& hint = "") {
+  std::string text = "compatpack: error: " + what;
+  if (!text.ends_with('\n')) {
+    text += '\n';
+  }
+  return message(text + "  hint:     " + hint + "compatpack " +
+                     (command.empty() ? "" : command + " ") + "--help",
+                 2);
+}
+
+/// How many letters must be put in, taken out or changed to make `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// "did you mean NAME? See " for the name that `word` is most likely a slip of; "" if none is near.
+std::string suggestion(std::string_view word, const std::vector<std::string>& names) {
+  // A third of its letters wrong is as far as a slip goes.
+  std::size_t nearest = word.size() / 3 + 1;
+  const std::string* found = nullptr;
+  for (const std::string& name : names) {
+    if (const std::size_t distance = edit_distance(word, name); distance < nearest) {
+      nearest = distance;
+      found = &name;
+    }
+  }
+  return found == nullptr ? "" : "did you mean " + *found + "? See ";
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  // A group of options is a command without a name.
+  for (const CLI::App* const group :
+       command.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::vector<std::string> more = option_names(*group);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return names;
+}
+
+Invocation explain(const CLI::ParseError& fault, const CLI::App& app,
+                   std::span<const std::string> arguments) {
+  const auto used = app.get_subcommands();
+  if (used.empty()) {
+    const auto word = std::find_if(arguments.begin(), arguments.end(),
+                                   [](const std::string& one) { return !one.starts_with('-'); });
+    return word == arguments.end() ? usage_error(printable(fault.what()), "")
+                                   : usage_error("no such command: " + printable(*word), "",
+                                                 suggestion(*word, command_names(app)));
+  }
+  const std::string command = used.front()->get_name();
+  const auto extras = app.remaining(true);
+  // A slip in an option's name often leaves another without its value: the slip is what to name.
+  const auto slip = std::find_if(extras.begin(), extras.end(),
+                                 [](const std::string& one) { return one.starts_with('-'); });
+  if (slip != extras.end()) {
+    const std::string name = slip->substr(0, slip->find('='));
+    return usage_error("unexpected argument: " + printable(*slip), command,
+                       suggestion(name, option_names(*used.front())));
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr && !extras.empty()) {
+    return usage_error("unexpected argument: " + printable(extras.front()), command);
+  }
+  return usage_error(printable(trim(fault.what())), command);
 }
 
 /// "auto" is what `by_itself` says.
@@ -243,16 +332,7 @@ Invocation parse_arguments(std::span<const std::string> arguments, const command
     if (app.exit(fault, out, err) == 0) {
       return message(out.str(), 0);
     }
-    const auto used = app.get_subcommands();
-    // CLI11 would say that a subcommand is required.
-    if (used.empty() && !arguments.empty()) {
-      const std::string& first = arguments.front();
-      return usage_error(
-          (first.starts_with('-') ? "no such option before a command: " : "no such command: ") +
-              first,
-          "");
-    }
-    return usage_error(fault.what(), used.empty() ? "" : used.front()->get_name());
+    return explain(fault, app, arguments);
   }
   return invocation_of(commands, std::move(raw), env);
 }
