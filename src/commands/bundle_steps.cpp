@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bundle_steps.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>

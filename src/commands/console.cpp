@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/commands/console.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -57,8 +58,9 @@ void Console::document(std::string_view json) {
 
 void Console::remark(std::string_view severity, std::string_view text) {
   erase_progress();
-  const std::string_view on = style_.color ? "\x1b[1;31m" : "";
-  const std::string_view off = style_.color ? "\x1b[0m" : "";
+  const bool colored = style_.color && severity == "error";
+  const std::string_view on = colored ? "\x1b[1;31m" : "";
+  const std::string_view off = colored ? "\x1b[0m" : "";
   env_.err << "compatpack: " << on << severity << off << ": " << text;
 }
 

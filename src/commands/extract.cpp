@@ -4,7 +4,7 @@
 
 #include "compatpack/base/text.hpp"
 #include "compatpack/commands/commands.hpp"
-#include "compatpack/io/digest.hpp"
+#include "compatpack/io/hashing_source.hpp"
 #include "compatpack/io/output_dir.hpp"
 #include "compatpack/io/text_file.hpp"
 #include "compatpack/pipeline/target.hpp"
@@ -22,10 +22,13 @@ using pipeline::Verify;
 /// Whether `claim` was checked when the tree was made.
 bool was_verified(const Receipt& receipt, const DigestClaim& claim) {
   const auto& verified = receipt.bundle.verified;
-  return std::any_of(verified.begin(), verified.end(), [&](const DigestClaim& one) {
-    return one.algorithm == claim.algorithm && one.digest == claim.digest &&
-           one.covers == claim.covers;
-  });
+  const bool is_whole_sha256 = claim.algorithm == DigestAlgorithm::sha256 &&
+                               claim.covers == ByteRange{{0}, {receipt.bundle.size.value}};
+  return (is_whole_sha256 && claim.digest == receipt.bundle.sha256) ||
+         std::any_of(verified.begin(), verified.end(), [&](const DigestClaim& one) {
+           return one.algorithm == claim.algorithm && one.digest == claim.digest &&
+                  one.covers == claim.covers;
+         });
 }
 
 /// Whether the header and its claims identify the whole bundle: some digest that cannot be met by
@@ -39,17 +42,17 @@ bool is_identified_by_header(const pipeline::BundleInfo& info) {
   });
 }
 
-Result<std::string> sha256_of(pipeline::Bundle& bundle) {
-  io::Digest digest(DigestAlgorithm::sha256);
-  std::vector<std::byte> block(std::size_t{256} << 10U);
-  io::Source& bytes = bundle.bytes();
-  for (;;) {
-    CP_TRY(const std::size_t count, bytes.read(block));
-    if (count == 0) {
-      return digest.finish();
-    }
-    digest.update(std::span(block).first(count));
+/// SHA-256 of the whole bundle. Error mismatch where one of `claims` does not hold.
+Result<std::string> checked_sha256(pipeline::Bundle& bundle,
+                                   const std::vector<DigestClaim>& claims) {
+  io::HashingSource bytes(bundle.bytes(), claims);
+  CP_CHECK(bytes.finish());
+  CP_CHECK(bundle.check_unchanged());
+  if (auto verdict = bytes.checker().verdict(); !verdict) {
+    verdict.error().subject = bundle.info().path;
+    return std::move(verdict).error();
   }
+  return bytes.checker().whole_sha256();
 }
 
 /// One run of extract.
@@ -79,6 +82,7 @@ class Extract {
   /// that may not be replaced.
   Result<bool> look_at_target() {
     CP_TRY(TreePlace place, pipeline::look_at_tree(target_));
+    replaces_ = place.kind == TreePlace::Kind::tree;
     if (place.kind == TreePlace::Kind::nothing) {
       return false;
     }
@@ -138,7 +142,7 @@ class Extract {
   }
 
   /// Whether the receipt is of this bundle with these options. Reads the bundle only where its
-  /// header does not identify it.
+  /// header does not identify it, or where somebody says something new of it.
   Result<bool> is_same_request() {
     const bool options_same = receipt_.selection == request_.selection &&
                               receipt_.prefix == request_.prefix &&
@@ -147,17 +151,18 @@ class Extract {
         receipt_.bundle.header_sha256 != info().header_sha256) {
       return false;
     }
-    for (const DigestClaim& claim : open_.read.user_claims) {
-      const bool whole = claim.algorithm == DigestAlgorithm::sha256;
-      if (whole ? claim.digest != receipt_.bundle.sha256 : !was_verified(receipt_, claim)) {
-        return false;
-      }
-    }
-    if (is_identified_by_header(info())) {
+    const auto& said = open_.read.user_claims;
+    const bool nothing_new =
+        options_.verify == Verify::nothing ||
+        std::all_of(said.begin(), said.end(),
+                    [this](const DigestClaim& claim) { return was_verified(receipt_, claim); });
+    if (nothing_new && is_identified_by_header(info())) {
       return true;
     }
     CP_TRY(auto again, pipeline::Bundle::open(info().path, &console_, open_.read.limits));
-    CP_TRY(const std::string sha256, sha256_of(*again));
+    CP_TRY(const std::string sha256,
+           checked_sha256(*again,
+                          options_.verify == Verify::nothing ? std::vector<DigestClaim>() : said));
     return sha256 == receipt_.bundle.sha256;
   }
 
@@ -191,28 +196,38 @@ class Extract {
       return error;
     }
     const pipeline::Plan& plan = *planned;
-    receipt_ = pipeline::make_receipt(plan, info(), verification, options_.verify, request_);
+    Receipt made = pipeline::make_receipt(plan, info(), verification, options_.verify, request_);
     if (dir) {
-      CP_CHECK(pipeline::write_tree(*dir, stager.contents(), plan, receipt_));
-      auto committed = dir->commit(options_.force ? io::Replace::directory : io::Replace::nothing);
-      if (!committed) {
-        return lost_race(std::move(committed).error());
+      CP_CHECK(pipeline::write_tree(*dir, stager.contents(), plan, made));
+      CP_TRY(const bool made_meanwhile, put_in_place(*dir));
+      if (made_meanwhile) {
+        return report_up_to_date();
       }
     }
+    receipt_ = std::move(made);
     print_warnings(plan, verification);
     print_summary(plan, verification);
     return 0;
   }
 
-  /// Another process may have made the same tree meanwhile: then all is as it was asked for.
-  Result<int> lost_race(Error error) {
-    if (error.code == Errc::conflict) {
-      CP_TRY(const bool up_to_date, look_at_target());
-      if (up_to_date) {
-        return report_up_to_date();
+  /// Commits `dir`; returns whether another process has made the same tree meanwhile instead.
+  Result<bool> put_in_place(io::OutputDir& dir) {
+    // Reading took its time: what stands at the target now is what counts.
+    CP_TRY(const bool before, look_at_target());
+    if (before) {
+      return true;
+    }
+    auto committed = dir.commit(replaces_ ? io::Replace::directory : io::Replace::nothing);
+    if (committed) {
+      return false;
+    }
+    if (committed.error().code == Errc::conflict) {
+      CP_TRY(const bool since, look_at_target());
+      if (since) {
+        return true;
       }
     }
-    return error;
+    return std::move(committed).error();
   }
 
   void print_warnings(const pipeline::Plan& plan, const pipeline::Verification& verification) {
@@ -248,7 +263,8 @@ class Extract {
     for (const pipeline::PlannedFile& file : plan.files) {
       std::string line = "  " + printable(file.to.text());
       line.resize(std::max<std::size_t>(line.size() + 1, 48), ' ');
-      console_.answer(line + human_size(file.size) + "  " + links_to(plan, file.to));
+      const std::string links = links_to(plan, file.to);
+      console_.answer(line + human_size(file.size) + (links.empty() ? "" : "  " + links));
     }
     console_.answer("  verified: " + describe_verification(verification, options_.verify));
     if (!plan.texts.empty() && !options_.dry_run && plan.driver) {
@@ -294,7 +310,8 @@ class Extract {
   std::string target_;  // absolute
   pipeline::PlanRequest request_;
   OpenBundle open_;
-  Receipt receipt_{};  // of the tree that stands there, then of the one that was made
+  bool replaces_ = false;  // a tree stands at the target, and may be replaced
+  Receipt receipt_{};      // of the tree that stands there, then of the one that was made
 };
 
 }  // namespace
