@@ -18,7 +18,7 @@ struct Overloaded : Functions... {
   using Functions::operator()...;
 };
 template <class... Functions>  // clang 14 does not deduce aggregates
-Overloaded(Functions...) -> Overloaded<Functions...>;
+Overloaded(Functions...)->Overloaded<Functions...>;
 
 Result<int> run_command(const Invocation& invocation, const commands::Env& env,
                         commands::Console& console) {

@@ -15,15 +15,15 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "support/packing.hpp"
+#include "support/compress.hpp"
 #include "support/run_file.hpp"
 #include "support/sample_driver.hpp"
 #include "support/tar_file.hpp"
 #include "support/temp_dir.hpp"
 
 using namespace compatpack;
+using compatpack::formats::Compression;
 using compatpack::test::NvidiaRun;
-using compatpack::test::Packing;
 using compatpack::test::SampleDriverOptions;
 namespace fs = std::filesystem;
 
@@ -103,8 +103,8 @@ class Session {
 
 NvidiaRun driver(const std::string& version = "535.54.03") {
   const SampleDriverOptions options{.version = version, .filler = 500};
-  return NvidiaRun(
-             test::pack(test::make_driver_tar(test::make_sample_driver(options)), Packing::zstd))
+  return NvidiaRun(test::compress(Compression::zstd,
+                                  test::make_driver_tar(test::make_sample_driver(options))))
       .with_version(version);
 }
 
@@ -475,7 +475,7 @@ TEST_CASE("run: places where a tree cannot be are refused before the bundle is r
 TEST_CASE("run: a hostile bundle leaves nothing behind, with status 3") {
   const std::string tar =
       test::TarFile().file("libcuda.so.535.54.03", "x").file("../evil", "x").bytes();
-  DriverSession session{NvidiaRun(test::pack(tar, Packing::gzip))};
+  DriverSession session{NvidiaRun(test::compress(Compression::gzip, tar))};
 
   const Outcome outcome = session.extract();
 

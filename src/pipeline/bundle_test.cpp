@@ -6,15 +6,15 @@
 
 #include <doctest/doctest.h>
 
-#include "support/packing.hpp"
+#include "support/compress.hpp"
 #include "support/run_file.hpp"
 #include "support/tar_file.hpp"
 #include "support/temp_dir.hpp"
 
 using namespace compatpack;
 using namespace compatpack::pipeline;
+using compatpack::formats::Compression;
 using compatpack::test::NvidiaRun;
-using compatpack::test::Packing;
 using compatpack::test::TempDir;
 using compatpack::test::UpstreamRun;
 
@@ -34,7 +34,7 @@ Result<std::unique_ptr<Bundle>> open(const TempDir& folder, const std::string& b
 TEST_CASE("bundle: a header of NVIDIA's gives driver, architecture, payload and claims") {
   const TempDir temp;
   const auto run =
-      NvidiaRun(test::pack(sample_tar(), Packing::zstd)).with_version("550.54.15").build();
+      NvidiaRun(test::compress(Compression::zstd, sample_tar())).with_version("550.54.15").build();
 
   const auto bundle = open(temp, run.bytes);
 
@@ -57,7 +57,7 @@ TEST_CASE("bundle: a header of NVIDIA's gives driver, architecture, payload and 
 TEST_CASE("bundle: NVIDIA's name of 32-bit x86 becomes ours, and version 0 none") {
   const TempDir temp;
 
-  const auto bundle = open(temp, NvidiaRun(test::pack(sample_tar(), Packing::gzip))
+  const auto bundle = open(temp, NvidiaRun(test::compress(Compression::gzip, sample_tar()))
                                      .with_arch("x86")
                                      .with_version("0")
                                      .build()
@@ -70,7 +70,7 @@ TEST_CASE("bundle: NVIDIA's name of 32-bit x86 becomes ours, and version 0 none"
 
 TEST_CASE("bundle: makeself's own bundles are read too, in chunks and in base64") {
   const TempDir temp;
-  const std::string payload = test::pack(sample_tar(), Packing::gzip);
+  const std::string payload = test::compress(Compression::gzip, sample_tar());
 
   const auto chunks =
       open(temp, UpstreamRun(payload, test::MakeselfEra::v2_3).with_chunk(payload).build().bytes);
@@ -86,7 +86,7 @@ TEST_CASE("bundle: makeself's own bundles are read too, in chunks and in base64"
 
 TEST_CASE("bundle: its bytes are the whole file, from the first on") {
   const TempDir temp;
-  const auto run = NvidiaRun(test::pack(sample_tar(), Packing::xz)).build();
+  const auto run = NvidiaRun(test::compress(Compression::xz, sample_tar())).build();
   const auto bundle = open(temp, run.bytes);
   REQUIRE(bundle);
   std::string bytes(run.bytes.size() + 1, '\0');
@@ -152,7 +152,8 @@ TEST_CASE("bundle: a header that is damaged names the file") {
 
 TEST_CASE("bundle: what is changed while it is open is found out") {
   const TempDir temp;
-  const auto bundle = open(temp, NvidiaRun(test::pack(sample_tar(), Packing::gzip)).build().bytes);
+  const auto bundle =
+      open(temp, NvidiaRun(test::compress(Compression::gzip, sample_tar())).build().bytes);
   REQUIRE(bundle);
   CHECK((*bundle)->check_unchanged());
 
