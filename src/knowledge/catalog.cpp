@@ -31,12 +31,12 @@ constexpr std::array<ComponentRow, 7> kComponents{{
 // Stems and components: NVIDIA's forward-compatibility page and package lists for `cuda`; for the
 // rest the grouping of libnvidia-container (nvc_info.c) and the file lists of drivers 304 to 610.
 constexpr LibraryRow kLibraries[] = {
-    {"libcuda", Component::cuda, ""},
-    {"libnvidia-ptxjitcompiler", Component::cuda, ""},
+    {"libcuda", Component::cuda, ".so.1"},
+    {"libnvidia-ptxjitcompiler", Component::cuda, ".so.1"},
     // 470.42.01 to 470.63.01 name themselves libnvvm.so.4, which is the toolkit's library.
     {"libnvidia-nvvm", Component::cuda, ".so.4"},
     {"libnvidia-nvvm70", Component::cuda, ""},
-    {"libcudadebugger", Component::cuda, ""},
+    {"libcudadebugger", Component::cuda, ".so.1"},
     {"libnvidia-gpucomp", Component::cuda, ""},
     {"libnvidia-tileiras", Component::cuda, ""},
     {"libnvidia-pkcs11", Component::cuda, ""},

@@ -217,7 +217,7 @@ expect_stdout 'SHA-256 of --sha256'
 expect_stdout 'MD5 of driver.run.md5sum'
 expect_stdout 'SHA-256 of driver.run.sha256sum'
 # A tree that is up to date is still held to them.
-expect_error 1 '' -- "$COMPATPACK" extract driver.run --out work/tree --sha256 "$wrong"
+expect_error 4 'SHA-256 does not match' -- "$COMPATPACK" extract driver.run --out work/tree --sha256 "$wrong"
 rm -r work/tree driver.run.*
 
 "$FIXTURE_TOOL" nvidia-run --out unsummed.run --md5 00000000000000000000000000000000 --crc 0000000000

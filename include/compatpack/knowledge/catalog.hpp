@@ -33,7 +33,9 @@ struct ComponentRow {
 struct LibraryRow {
   std::string_view stem;  ///< "libcuda" for libcuda.so.535.54.03
   Component component;
-  /// The soname's end behind the stem, for a library whose own soname is wrong: ".so.4"; else "".
+  /// The soname's end behind the stem, ".so.4", for where the library itself has none or a wrong
+  /// one;
+  /// "" where the soname is the file's name.
   std::string_view soname_suffix;
 };
 
