@@ -232,9 +232,14 @@ Invocation explain(const CLI::ParseError& fault, const CLI::App& app,
   if (used.empty()) {
     const auto word = std::find_if(arguments.begin(), arguments.end(),
                                    [](const std::string& one) { return !one.starts_with('-'); });
-    return word == arguments.end() ? usage_error(printable(fault.what()), "")
-                                   : usage_error("no such command: " + printable(*word), "",
-                                                 suggestion(*word, command_names(app)));
+    if (word != arguments.end()) {
+      return usage_error("no such command: " + printable(*word), "",
+                         suggestion(*word, command_names(app)));
+    }
+    return usage_error(arguments.empty()
+                           ? "a command is required"
+                           : "no such option before a command: " + printable(arguments.front()),
+                       "");
   }
   const std::string command = used.front()->get_name();
   const auto extras = app.remaining(true);

@@ -700,6 +700,12 @@ TEST_CASE("run: bad usage is status 2, on stderr, with the nearest name") {
            Case{{"extrat", "x.run"},
                 "compatpack: error: no such command: extrat\n"
                 "  hint:     did you mean extract? See compatpack --help\n"},
+           Case{{},
+                "compatpack: error: a command is required\n"
+                "  hint:     compatpack --help\n"},
+           Case{{"--ouut"},
+                "compatpack: error: no such option before a command: --ouut\n"
+                "  hint:     compatpack --help\n"},
            Case{{"frobnicate"},
                 "compatpack: error: no such command: frobnicate\n"
                 "  hint:     compatpack --help\n"},

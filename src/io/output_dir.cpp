@@ -2,6 +2,7 @@
 #include "compatpack/io/output_dir.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <utility>
@@ -31,10 +32,10 @@ constexpr int kDepthMax = 64;
 
 std::string random_suffix() {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz234567";  // 32 of them
-  unsigned char bytes[6] = {};
-  if (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
+  std::array<unsigned char, 6> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     // Only to keep names apart: mkdir refuses a taken one.
-    std::fill(std::begin(bytes), std::end(bytes), static_cast<unsigned char>(::getpid()));
+    bytes.fill(static_cast<unsigned char>(::getpid()));
   }
   std::string out;
   for (const unsigned char byte : bytes) {

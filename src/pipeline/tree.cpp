@@ -42,12 +42,12 @@ Result<std::optional<TreeFault>> check_file(const io::TreeFolder& folder, const 
     return fault(Kind::missing, "a file of " + in_bytes(file.size), "nothing");
   }
   if (entry.kind != TreeEntry::Kind::file) {
-    return fault(Kind::wrong_kind, "a file of " + in_bytes(file.size), entry.shown());
+    return fault(Kind::not_a_file, "a file of " + in_bytes(file.size), entry.shown());
   }
   if (entry.size != file.size) {
     return fault(Kind::wrong_size, in_bytes(file.size), in_bytes(entry.size));
   }
-  const unsigned wanted = static_cast<unsigned>(mode_of(file));
+  const auto wanted = static_cast<unsigned>(mode_of(file));
   // Before the content, which may not be readable in that mode. A group's or umask's doing is no
   // fault, as long as all can read, and run what is to be run.
   if ((entry.mode_bits & wanted & 0555U) != (wanted & 0555U)) {
@@ -76,7 +76,7 @@ Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const 
       break;
     case TreeEntry::Kind::folder:
     case TreeEntry::Kind::other:
-      return fault(Kind::wrong_kind);
+      return fault(Kind::not_a_link);
   }
   return entry.link_target == link.target ? std::optional<TreeFault>() : fault(Kind::wrong_link);
 }
@@ -175,8 +175,10 @@ std::string describe(const TreeFault& fault) {
       return "leads elsewhere";
     case Kind::link_is_a_file:
       return "is a file where a link should be (a copy that followed links?)";
-    case Kind::wrong_kind:
-      return "is something else";
+    case Kind::not_a_file:
+      return "is not a file";
+    case Kind::not_a_link:
+      return "is not a link";
     case Kind::extra:
       return "is not of this tree";
   }
@@ -193,7 +195,8 @@ bool is_repairable(const TreeFault& fault) {
     case Kind::missing:
     case Kind::wrong_size:
     case Kind::wrong_content:
-    case Kind::wrong_kind:
+    case Kind::not_a_file:
+    case Kind::not_a_link:
     case Kind::extra:
       return false;
   }

@@ -117,13 +117,13 @@ TEST_CASE("tree: each way in which a tree can differ is found, and told apart") 
                fs::remove(tree.at("LICENSE"));
                fs::create_directory(tree.at("LICENSE"));
              },
-             Kind::wrong_kind, "LICENSE", "is something else", false},
+             Kind::not_a_file, "LICENSE", "is not a file", false},
         Case{"link for a file",
              [](const SampleTree& tree) {
                fs::remove(tree.at("LICENSE"));
                fs::create_symlink("libcuda.so.535", tree.at("LICENSE"));
              },
-             Kind::wrong_kind, "LICENSE", "is something else", false},
+             Kind::not_a_file, "LICENSE", "is not a file", false},
         Case{"no link", [](const SampleTree& tree) { fs::remove(tree.at("libcuda.so.1")); },
              Kind::link_missing, "libcuda.so.1", "is missing", true},
         Case{"other link",
@@ -144,7 +144,7 @@ TEST_CASE("tree: each way in which a tree can differ is found, and told apart") 
                fs::remove(tree.at("libcuda.so.1"));
                fs::create_directory(tree.at("libcuda.so.1"));
              },
-             Kind::wrong_kind, "libcuda.so.1", "is something else", false},
+             Kind::not_a_link, "libcuda.so.1", "is not a link", false},
         Case{"extra", [](const SampleTree& tree) { write(tree.at("notes.txt"), "mine"); },
              Kind::extra, "notes.txt", "is not of this tree", false}}) {
     CAPTURE(c.name);

@@ -49,7 +49,8 @@ struct TreeFault {
     wrong_mode,
     wrong_link,      ///< a link to something else
     link_is_a_file,  ///< a copy of what the link led to, as a COPY with a glob or cp -L makes
-    wrong_kind,      ///< a folder, link or special file where a file should be, and the like
+    not_a_file,      ///< a folder, link or special file where a file should be
+    not_a_link,      ///< a folder or special file where a link should be
     extra,           ///< a file that the receipt does not know
   };
   Kind kind;
