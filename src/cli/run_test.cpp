@@ -8,12 +8,15 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <sstream>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
+
+#include "compatpack/base/limits.hpp"
 
 #include "support/compress.hpp"
 #include "support/run_file.hpp"
@@ -47,7 +50,8 @@ class Session {
   bool no_color = true;
   int width = 80;
   bool interrupted = false;
-  std::chrono::milliseconds tick{0};  ///< by which the clock moves each time it is read
+  std::function<void()> while_reading = [] {};  ///< called for each block of a bundle
+  std::chrono::milliseconds tick{0};            ///< by which the clock moves each time it is read
 
   [[nodiscard]] std::string at(const std::string& name) const {
     return (fs::canonical(temp_.path()) / name).string();
@@ -79,7 +83,11 @@ class Session {
                             .no_color = no_color,
                             .host_arch = host_arch,
                             .host_glibc = host_glibc,
-                            .interrupted = [this] { return interrupted; },
+                            .interrupted =
+                                [this] {
+                                  while_reading();
+                                  return interrupted;
+                                },
                             .now =
                                 [this, &now] {
                                   now += tick;
@@ -293,6 +301,37 @@ TEST_CASE(
   CHECK(outcome.err.find("tree holds a file that compatpack did not put there") !=
         std::string::npos);
   CHECK(fs::exists(session.at("tree/mine")));
+}
+
+TEST_CASE("run: what appears at the target while the bundle is read is not replaced") {
+  // Larger than what is read of a bundle before the target is looked at: its header's limit.
+  const SampleDriverOptions large{.version = "550.54.15", .filler = 200'000};
+  const std::string bytes =
+      NvidiaRun(test::make_driver_tar(test::make_sample_driver(large))).build().bytes;
+  REQUIRE(bytes.size() > Limits{}.header.value);
+  for (const bool tree_before : {false, true}) {
+    CAPTURE(tree_before);
+    DriverSession session;
+    if (tree_before) {
+      REQUIRE(session.extract().status == 0);
+    }
+    session.write("driver.run", bytes);
+    int reads = 0;
+    session.while_reading = [&] {
+      if (++reads == 2) {
+        fs::remove_all(session.tree());
+        fs::create_directory(session.tree());
+        session.write("tree/mine", "x");
+      }
+    };
+
+    const Outcome outcome = session.extract({"--force"});
+
+    CHECK(outcome.status == 1);
+    CHECK(reads > 2);
+    CHECK(content_of(session.at("tree/mine")) == "x");
+    CHECK(session.names() == Names{"driver.run", "tree"});
+  }
 }
 
 TEST_CASE("run: --dry-run says what would be made, and writes nothing") {

@@ -270,6 +270,21 @@ TEST_CASE("member_stream: without checksums the decoder's own word is what is sa
   CHECK(read.error().code != Errc::io);
 }
 
+TEST_CASE("member_stream: what a stream holds behind the archive's end is checked too") {
+  // Enough that no reader of tar has looked at it by accident.
+  const std::string tar = TarFile().file("a", "text").bytes() + std::string(2'000'000, 'x');
+  const std::string payload = test::compress(Compression::gzip, tar);
+  constexpr std::size_t kTrailer = 8;  // of gzip: CRC and size
+  Pass pass(NvidiaRun(payload)
+                .with_flipped_byte(payload.size() - kTrailer)
+                .with_crc("0000000000")
+                .with_md5(std::string(32, '0'))
+                .build());
+
+  CHECK_FALSE(pass.read());
+  CHECK(pass.recorder.members == std::vector<std::string>{"a=text"});
+}
+
 TEST_CASE("member_stream: the user's claims are checked besides the bundle's own") {
   const RunFile run = run_of(TarFile().file("a", "text"));
   const auto with_claim = [&](std::string digest) {
