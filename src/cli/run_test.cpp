@@ -260,6 +260,22 @@ TEST_CASE("run: another tree is refused, and replaced under --force only") {
   CHECK(session.names() == Names{"driver.run", "tree"});
 }
 
+TEST_CASE(
+    "run: another prefix, and a bundle of the same size with another header, are another tree") {
+  DriverSession session(driver().with_label("A driver"));
+  REQUIRE(session.extract().status == 0);
+
+  CHECK(session.extract({"--prefix", "/opt/compat"}).status == 1);
+  // The CRC is a decimal number, so not every other label gives the same size.
+  std::string other;
+  for (char letter = 'B'; other.size() != session.file.bytes.size(); ++letter) {
+    REQUIRE(letter <= 'Z');
+    other = driver().with_label(std::string(1, letter) + " driver").build().bytes;
+  }
+  session.write("driver.run", other);
+  CHECK(session.extract().status == 1);
+}
+
 TEST_CASE("run: a tree that is not whole any more is made anew under --force only") {
   DriverSession session;
   REQUIRE(session.extract().status == 0);

@@ -33,7 +33,9 @@ std::string human_size(ByteCount size) {
     ++unit;
   }
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  // 32 hold any of them: at most 20 digits before the unit.
+  static_cast<void>(std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s",
+                                  value, kUnits[unit]));
   return text.data();
 }
 
