@@ -45,8 +45,9 @@ struct DebControl {
 
 /// Parses `control`. Nothing of `text` is kept.
 ///
-/// Errors, all corrupt, with `at` set: no Package, Version or Architecture, or an empty one; one
-/// field twice; a line that is no field; a line that goes on from none; a second paragraph; a NUL.
+/// Errors, with `at` set, all corrupt but limit for over 200 fields: no Package, Version or
+/// Architecture, or an empty one; one field twice; a line that is no field; a line that goes on
+/// from none; a second paragraph; a NUL.
 Result<DebControl> parse_deb_control(std::string_view text);
 
 struct DebSum {

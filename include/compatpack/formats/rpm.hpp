@@ -8,13 +8,13 @@
 //   header      a header: what the package is, and each of its files
 //   payload     one cpio archive, compressed, to the end of the file
 //
-// A header, all numbers big-endian:
+// A header, all numbers big-endian (formats/rpm_index reads it):
 //
 //   8e ad e8 01, four bytes reserved, number of entries (4), size of the data (4)
 //   entries     16 bytes each: tag, type, offset in the data, count
 //   data        strings end in NUL; numbers are aligned to their size
 //
-// Its first entry may be a region (63, in the signature 62): it says that what follows, up to a
+// Its first entry may be a region (63, in the signature 62): it says that all that follows, up to a
 // trailer at the end of the data, is as the packer wrote it.
 //
 //   tag of the signature          covers
@@ -44,10 +44,6 @@
 
 namespace compatpack::formats {
 
-/// rpm's own limits on one header: entries, and bytes of data.
-inline constexpr std::uint32_t kRpmTagsMax = 65'535;
-inline constexpr ByteCount kRpmDataMax{256U << 20U};
-
 struct RpmDigest {
   DigestAlgorithm algorithm;
   std::string digest;  ///< lower-case hexadecimal
@@ -57,32 +53,30 @@ struct RpmDigest {
 
 /// A file as the header lists it.
 struct RpmFile {
-  RelPath path;                               ///< without the "/" that it has in the header
-  EntryType type;                             ///< never `hardlink`: see below
-  ByteCount size;                             ///< of a symlink: of its target
-  std::uint32_t mode_bits;                    ///< permission bits, with setuid, setgid and sticky
-  std::optional<RpmDigest> digest = {};       ///< of a file; nullopt if none that can be computed
+  RelPath path;             ///< without the "/" that it has in the header
+  EntryType type;           ///< file, folder, symlink or special; of hard links each is a `file`
+  ByteCount size;           ///< of a symlink: of its target
+  std::uint32_t mode_bits;  ///< permission bits, with setuid, setgid and sticky
+  std::optional<RpmDigest> digest = {};       ///< of a file; nullopt if there is none that is read
   std::string link_target = {};               ///< of a symlink
   bool is_ghost = false;                      ///< belongs to the package, and is not in the payload
-  std::optional<std::size_t> last_link = {};  ///< of hard links: index of the last of the set
+  std::optional<std::size_t> last_link = {};  ///< of hard links: index of the set's last name
 };
 
 struct RpmHeader {
   std::string name = {};
   std::optional<std::uint32_t> epoch = {};
-  std::string version = {};  ///< "550.54.15"
-  std::string release = {};  ///< "1.el9"
-  std::string arch = {};     ///< "x86_64", "noarch"; empty if not said
-  std::string os = {};       ///< "linux"
-  std::string compressor =
-      {};                   ///< what the header says: "zstd"; a hint, the payload's magic decides
-  std::string format = {};  ///< "cpio"
-  ByteRange header;         ///< the main header in the file
-  ByteRange payload;        ///< to the end of the file
-  std::vector<DigestClaim> claims = {};      ///< of ranges of the file
-  std::optional<RpmDigest> unpacked = {};    ///< of the payload decompressed, all of it
-  std::string unread_digests = {};           ///< "SHA-384": an algorithm of file digests that is
-                                             ///< not computed here; empty if there is none
+  std::string version = {};                ///< "550.54.15"
+  std::string release = {};                ///< "1.el9"
+  std::string arch = {};                   ///< "x86_64", "noarch"; empty if not said
+  std::string os = {};                     ///< "linux"
+  std::string compressor = {};             ///< "zstd"; a hint: the payload's magic number decides
+  ByteRange header;                        ///< the main header in the file
+  ByteRange payload;                       ///< to the end of the file
+  std::vector<DigestClaim> claims = {};    ///< of ranges of the file
+  std::optional<RpmDigest> unpacked = {};  ///< of the payload decompressed, all of it
+  std::string unread_digests = {};  ///< "SHA-384": files have digests of an algorithm that is not
+                                    ///< computed here; empty if they have not
   std::vector<std::string> signatures = {};  ///< "RSA over the header"; which are not checked
   std::vector<RpmFile> files = {};           ///< in the header's order; paths are unique
 };
