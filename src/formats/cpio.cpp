@@ -69,7 +69,7 @@ std::optional<std::uint32_t> parse_field(std::string_view text) {
 
 /// As rpm does: "./usr/x" of its own archives, "usr/x" and "/usr/x" of older ones.
 std::string_view without_root(std::string_view name) {
-  if (name.starts_with("./")) {
+  if (name.starts_with('.') && name.find('/') == 1) {
     name.remove_prefix(1);
   }
   if (name.starts_with('/')) {

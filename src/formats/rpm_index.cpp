@@ -10,8 +10,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view kMagic = "\x8e\xad\xe8\x01"sv;
-constexpr std::size_t kIntroSize = 16;  // magic, reserved, number of entries, size of the data
+constexpr std::string_view kMagic = "\x8e\xad\xe8\x01\0\0\0\0"sv;  // and what is reserved
+constexpr std::size_t kIntroSize = 16;  // magic, number of entries, size of the data
 constexpr std::size_t kEntrySize = 16;
 
 constexpr std::uint32_t kTypeString = 6;
@@ -21,6 +21,10 @@ constexpr std::uint32_t kTypeI18nString = 9;
 
 // Bytes of one element by type: char, int8, int16, int32, int64, string, binary, two of strings.
 constexpr std::array<std::size_t, 10> kElementSize{0, 1, 1, 2, 4, 8, 0, 1, 0, 0};
+
+// What is below is rpm's own affair: regions. rpm takes tags for signed numbers.
+constexpr std::uint32_t kTagMin = 100;
+constexpr std::uint32_t kTagMax = 0x7FFF'FFFF;
 
 constexpr std::uint32_t kTagImage = 61;  // in the trailer of signatures by rpm 4.0
 constexpr std::uint32_t kTagSignatures = 62;
@@ -96,6 +100,9 @@ Result<RpmIndex::Entry> RpmIndex::read_entry(std::span<const std::byte> bytes, B
                    "tag " + std::to_string(tag) + " with " + std::move(expected),
                    std::to_string(found));
   };
+  if (tag < kTagMin || tag > kTagMax) {
+    return bad("a number of " + std::to_string(kTagMin) + " and more", tag);
+  }
   if (type == 0 || type >= kElementSize.size()) {
     return bad("a type from 1 to 9", type);
   }
@@ -170,7 +177,7 @@ Result<RpmIndex> RpmIndex::parse(std::span<const std::byte> head, ByteOffset at,
   }
   const auto bytes = head.subspan(static_cast<std::size_t>(at.value));
   if (!as_text(bytes).starts_with(kMagic)) {
-    return corrupt("package has no header where one must be", at, "8e ad e8 01",
+    return corrupt("package has no header where one must be", at, "8e ad e8 01 00 00 00 00",
                    std::string(as_text(bytes).substr(0, kMagic.size())));
   }
   const std::uint32_t count = word(bytes, 8);
