@@ -114,6 +114,9 @@ class DebReader {
   Result<std::string> read_bytes(ByteOffset at, std::size_t most) {
     std::string bytes(
         static_cast<std::size_t>(std::min<std::uint64_t>(most, size_.value - at.value)), '\0');
+    if (bytes.empty()) {
+      return bytes;
+    }
     CP_TRY(const std::size_t count, read_at_(at, std::as_writable_bytes(std::span(bytes))));
     bytes.resize(std::min(count, bytes.size()));
     return bytes;

@@ -17,6 +17,7 @@ namespace {
 
 ReadAt reader_of(const std::string& file) {
   return [&file](ByteOffset at, std::span<std::byte> into) -> Result<std::size_t> {
+    CHECK_FALSE(into.empty());  // no Source takes that
     const auto rest = as_bytes(file).subspan(std::min<std::size_t>(at.value, file.size()));
     const std::size_t count = std::min(rest.size(), into.size());
     std::copy_n(rest.begin(), count, into.begin());
@@ -124,6 +125,7 @@ TEST_CASE("ar: what is wrong with a package is in the error") {
       {"another ar archive", DebFile().member("libx.o", ""), Errc::not_recognized, 8, "libx.o"},
       {"an underscore first", DebFile().member("_x", "").member("debian-binary", "2.0\n"),
        Errc::not_recognized, 8, "_x"},
+      {"no version", DebFile().member("debian-binary", ""), Errc::corrupt, 68, ""},
       {"version without a dot", DebFile().member("debian-binary", "2\n"), Errc::corrupt, 68, "2\n"},
       {"version without an end", DebFile().member("debian-binary", "2.0"), Errc::corrupt, 68,
        "2.0"},

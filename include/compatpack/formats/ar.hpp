@@ -63,7 +63,7 @@ Result<ArMember> parse_ar_header(std::span<const std::byte> bytes, ByteOffset at
                                  ByteCount file_size);
 
 /// Reads up to `into.size()` bytes of a file at `at` into the front of `into` and returns how many:
-/// fewer only where the file ends.
+/// fewer only where the file ends. `into` is never empty, and `at` lies in the file.
 using ReadAt = std::function<Result<std::size_t>(ByteOffset at, std::span<std::byte> into)>;
 
 /// Where the parts of a .deb lie.
