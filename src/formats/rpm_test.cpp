@@ -228,6 +228,16 @@ TEST_CASE("rpm: one inode is one file only where size and digest agree") {
   CHECK_FALSE(header->files[1].last_link);
 }
 
+TEST_CASE("rpm: a ghost is no hard link, since the payload lacks it") {
+  auto file = RpmBuilder().file("/a", "").ghost("/b");
+  file.header().int32s(1096, {7, 7}).without(1035);
+
+  const auto header = parse(file);
+
+  REQUIRE(header);
+  CHECK_FALSE(header->files[0].last_link);
+}
+
 TEST_CASE("rpm: a signature header may lack its region, or have rpm 4.0's trailer") {
   auto without = sample();
   without.signature().without_region();
