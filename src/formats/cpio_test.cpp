@@ -158,9 +158,10 @@ TEST_CASE("cpio: content that nobody reads is skipped") {
 
 TEST_CASE("cpio: names may begin with ./ or / or neither, and the root is one") {
   const Listed listed = Listed().folder(".").file("a/b", 1);
-  for (const auto& [root, name] : {std::pair{".", "./a/b"}, {"./", "/a/b"}, {"/", "a/b"}}) {
-    CAPTURE(root);
-    CHECK(*read_all(CpioFile().folder(root).file(name, "x"), listed) == "folder .\nfile a/b 1 x\n");
+  for (const auto& names : {std::pair{".", "./a/b"}, {"./", "/a/b"}, {"/", "a/b"}}) {
+    CAPTURE(names.first);
+    CHECK(*read_all(CpioFile().folder(names.first).file(names.second, "x"), listed) ==
+          "folder .\nfile a/b 1 x\n");
   }
 }
 
