@@ -2,6 +2,7 @@
 #include "compatpack/formats/ar.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -120,7 +121,7 @@ TEST_CASE("ar: what is wrong with a package is in the error") {
     std::uint64_t at;
     const char* found;
   };
-  const Case cases[] = {
+  const std::vector<Case> cases = {
       {"no ar archive", start().with_magic("!<thin>\n"), Errc::not_recognized, 0, "!<thin>\n"},
       {"another ar archive", DebFile().member("libx.o", ""), Errc::not_recognized, 8, "libx.o"},
       {"an underscore first", DebFile().member("_x", "").member("debian-binary", "2.0\n"),

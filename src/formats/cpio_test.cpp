@@ -70,8 +70,9 @@ Result<std::string> read_all(io::Source& source, const std::vector<RpmFile>& fil
     }
     CHECK(files[reader.index()].path.text() == entry->path);
     CHECK(files[reader.index()].mode_bits == entry->mode_bits);
-    constexpr const char* kNames[] = {"file", "folder", "symlink", "hardlink", "special"};
-    out += std::string(kNames[static_cast<int>(entry->type)]) + " " + entry->path;
+    constexpr std::array<const char*, 5> kNames = {"file", "folder", "symlink", "hardlink",
+                                                   "special"};
+    out += std::string(kNames.at(static_cast<std::size_t>(entry->type))) + " " + entry->path;
     if (!entry->link_target.empty()) {
       out += " -> " + entry->link_target;
     }
@@ -272,7 +273,7 @@ TEST_CASE("cpio: what is wrong with an archive is in the error") {
     change(file);
     return file;
   };
-  const Case cases[] = {
+  const std::vector<Case> cases = {
       {"another magic", add([](CpioFile& f) { f.file("d/a", "abc").with_magic("070703"); }),
        Errc::corrupt, "cpio archive is damaged", 116},
       {"odc", add([](CpioFile& f) { f.file("d/a", "abc").with_magic("070707"); }),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/formats/deb_control.hpp"
 
+#include <vector>
+
 #include <doctest/doctest.h>
 
 using namespace compatpack;
@@ -74,7 +76,7 @@ TEST_CASE("deb_control: what is wrong with a control file is in the error") {
   };
   const std::string control = kControl;
   const std::uint64_t end = control.size();
-  const Case cases[] = {
+  const std::vector<Case> cases = {
       {"nothing", "", 0, "none"},
       {"only a comment", "# x\n", 4, "none"},
       {"no package", "Version: 1\nArchitecture: all\n", 29, "none"},
@@ -142,7 +144,7 @@ TEST_CASE("deb_control: what is wrong with md5sums is in the error") {
     Errc code;
     std::uint64_t at;
   };
-  const Case cases[] = {
+  const std::vector<Case> cases = {
       {"short", "d41d8cd9  x\n", Errc::corrupt, 0},
       {"not hexadecimal", std::string(32, 'g') + "  x\n", Errc::corrupt, 0},
       {"SHA-1", std::string(40, 'a') + "  x\n", Errc::corrupt, 0},

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -292,7 +293,7 @@ TEST_CASE("rpm: what is wrong with a package is in the error") {
   const std::string digest = "package has a malformed digest";
   const std::string contradiction = "package header contradicts itself";
   const std::string path = "package lists a path that is not absolute";
-  const Case cases[] = {
+  const std::vector<Case> cases = {
       {"magic", [](RpmBuilder& f) { f.with_lead_byte(0, 'x'); }, Errc::not_recognized,
        "not an rpm package", "x\xab\xee\xdb"},
       {"version 2", [](RpmBuilder& f) { f.with_lead_byte(4, 2); }, Errc::unsupported,
