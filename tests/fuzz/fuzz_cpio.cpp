@@ -44,9 +44,9 @@ std::vector<RpmFile> list() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::vector<RpmFile> files = list();
+  static const std::vector<RpmFile> kFiles = list();
   io::MemorySource source(std::as_bytes(std::span(data, size)));
-  formats::CpioReader reader(source, files, {});
+  formats::CpioReader reader(source, kFiles, {});
   std::set<std::string> seen;
   for (bool read_it = true;; read_it = !read_it) {
     const auto entry = reader.next();
@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(seen.size() >= 8);
       return 0;
     }
-    const RpmFile& file = files.at(reader.index());
+    const RpmFile& file = kFiles.at(reader.index());
     require((*entry)->path == file.path.text());
     if ((*entry)->type == EntryType::hardlink) {
       require(file.last_link && seen.contains((*entry)->link_target));
