@@ -133,7 +133,7 @@ TEST_CASE("rpm: MD5 is what file digests are without a word on it, and with 0") 
 TEST_CASE("rpm: all claims hold, each over its own range") {
   for (const RpmEra era : {RpmEra::v3, RpmEra::v4, RpmEra::format6}) {
     CAPTURE(static_cast<int>(era));
-    const std::string file = sample(era).with_packing(test::Packing::zstd).bytes();
+    const std::string file = sample(era).with_compression(Compression::zstd).bytes();
 
     const auto header = parse(file);
 
@@ -175,7 +175,7 @@ TEST_CASE("rpm: format 6 claims SHA-256 of the header, SHA-256 and SHA-512 of th
 }
 
 TEST_CASE("rpm: the digest of the decompressed payload comes out") {
-  const auto packed = parse(sample().with_packing(test::Packing::gzip));
+  const auto packed = parse(sample().with_compression(Compression::gzip));
   const std::string plain = sample().bytes();
 
   REQUIRE(packed);

@@ -222,8 +222,8 @@ RpmFile& RpmFile::with_file_digests(DigestAlgorithm algorithm) {
   return *this;
 }
 
-RpmFile& RpmFile::with_packing(Packing how) {
-  packing_ = how;
+RpmFile& RpmFile::with_compression(formats::Compression compression) {
+  compression_ = compression;
   return *this;
 }
 
@@ -347,7 +347,7 @@ RpmTable RpmFile::default_signature(const std::string& header, const std::string
 
 std::string RpmFile::bytes() const {
   const std::string unpacked = payload_ ? *payload_ : make_payload();
-  const std::string stored = pack(unpacked, packing_);
+  const std::string stored = compress(compression_, unpacked);
   RpmTable header_table = header_.over(default_header(unpacked, stored));
   if (era_ == RpmEra::v3) {
     header_table.without_region();

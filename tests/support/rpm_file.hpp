@@ -20,8 +20,8 @@
 
 #include "compatpack/base/digest_claim.hpp"
 
+#include "support/compress.hpp"
 #include "support/cpio_file.hpp"
-#include "support/packing.hpp"
 
 namespace compatpack::test {
 
@@ -106,7 +106,7 @@ class RpmFile {
   /// Digests of the files; SHA-256 unless set, MD5 in v3.
   RpmFile& with_file_digests(DigestAlgorithm algorithm);
   /// How the payload is compressed; not at all unless set.
-  RpmFile& with_packing(Packing how);
+  RpmFile& with_compression(formats::Compression compression);
   /// The payload, decompressed, in place of the one that fits the list.
   RpmFile& with_payload(const CpioFile& payload);
 
@@ -140,7 +140,7 @@ class RpmFile {
   RpmEra era_;
   std::vector<Member> members_;
   DigestAlgorithm file_digests_ = DigestAlgorithm::sha256;
-  Packing packing_ = Packing::none;
+  formats::Compression compression_ = formats::Compression::none;
   std::optional<std::string> payload_;
   RpmTable header_{63};
   RpmTable signature_{62};
