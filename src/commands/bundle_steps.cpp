@@ -30,7 +30,8 @@ Result<OpenBundle> open_bundle(const BundleOptions& options, Console& console) {
   for (const std::string& warning : warnings) {
     console.warn(warning);
   }
-  if (options.require_checksum && info.claims.empty() && open.read.user_claims.empty()) {
+  if (options.require_checksum && info.claims.empty() && info.member_claims.empty() &&
+      open.read.user_claims.empty()) {
     return Error{.code = Errc::unsupported,
                  .what = "nothing to verify the bundle against",
                  .subject = info.path,
@@ -41,12 +42,13 @@ Result<OpenBundle> open_bundle(const BundleOptions& options, Console& console) {
   return open;
 }
 
-std::string describe_verification(const pipeline::Verification& verification,
+std::string describe_verification(const pipeline::BundleInfo& info,
+                                  const pipeline::Verification& verification,
                                   pipeline::Verify verify) {
   if (verify == pipeline::Verify::nothing) {
     return "NOT VERIFIED: --no-verify was given";
   }
-  if (verification.claims.empty()) {
+  if (verification.claims.empty() && verification.members_checked == 0) {
     return "not verified: the bundle carries no checksums";
   }
   std::map<std::string, std::vector<std::string>> by_origin;
@@ -60,6 +62,11 @@ std::string describe_verification(const pipeline::Verification& verification,
   std::string out;
   for (const auto& [origin, names] : by_origin) {
     out += (out.empty() ? "" : ", ") + joined(names) + " of " + origin;
+  }
+  if (verification.members_checked > 0) {
+    out += (out.empty() ? "" : ", ") + std::to_string(verification.members_checked) +
+           (verification.members_checked == 1 ? " file" : " files") + " by " +
+           info.member_claims_origin;
   }
   return out;
 }
@@ -85,7 +92,7 @@ Json json_of(const pipeline::BundleInfo& info) {
           {"arch", info.arch.empty() ? Json() : Json(info.arch)},
           {"compression", formats::name_of(info.compression)},
           {"base64", info.is_base64},
-          {"signed", info.is_signed},
+          {"signature", info.signature.empty() ? Json() : Json(info.signature)},
           {"payloads", std::move(payloads)},
           {"checksums", std::move(claims)}};
 }

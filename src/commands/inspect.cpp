@@ -95,7 +95,7 @@ void print(const pipeline::BundleInfo& info, const DeepFacts* deep, Console& con
   }
   row("compression", payload + ", from byte " + std::to_string(info.payloads.front().begin.value));
   row("checksums", describe_claims(info));
-  row("signature", info.is_signed ? "there is one; it is not checked" : "");
+  row("signature", info.signature.empty() ? "" : info.signature + "; not checked");
   if (deep == nullptr) {
     return;
   }
@@ -106,7 +106,7 @@ void print(const pipeline::BundleInfo& info, const DeepFacts* deep, Console& con
   row("libraries", words(files));
   row("needs glibc", deep->plan.glibc_needed);
   row("accepts hosts", branches_of(deep->plan));
-  row("verified", describe_verification(deep->verification, pipeline::Verify::claims));
+  row("verified", describe_verification(info, deep->verification, pipeline::Verify::claims));
 }
 
 Json document(const pipeline::BundleInfo& info, const DeepFacts* deep) {

@@ -47,11 +47,12 @@ Result<int> verify_bundle(const VerifyOptions& options, Console& console) {
     console.warn(warning);
   }
   const std::string& path = options.bundle.path;
-  const bool verified = !verification.claims.empty();
+  const bool verified = !verification.claims.empty() || verification.members_checked > 0;
   console.answer(printable(path) + ": " + (verified ? "whole" : "readable") + ", " +
                  std::to_string(reader.members()) + " members, " + human_size(reader.unpacked()) +
                  " unpacked");
-  console.answer("  verified: " + describe_verification(verification, pipeline::Verify::claims));
+  console.answer("  verified: " + describe_verification(open.bundle->info(), verification,
+                                                        pipeline::Verify::claims));
   console.answer("  SHA-256:  " + verification.sha256);
   if (console.json()) {
     console.document(rendered({{"status", verified ? "verified" : "not verified"},

@@ -78,6 +78,28 @@ Result<std::size_t> FileSource::read(std::span<std::byte> into) {
   return static_cast<std::size_t>(count);
 }
 
+Result<std::size_t> FileSource::read_at(ByteOffset at, std::span<std::byte> into) const {
+  std::size_t filled = 0;
+  while (filled < into.size() && at.value + filled < size_.value) {
+    const std::span<std::byte> rest = into.subspan(filled);
+    const ssize_t count =
+        ::pread(fd_.get(), rest.data(), rest.size(), static_cast<off_t>(at.value + filled));
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count < 0) {
+      Error error = io_error("cannot read", path_, errno);
+      error.at = ByteOffset{at.value + filled};
+      return error;
+    }
+    if (count == 0) {
+      break;
+    }
+    filled += static_cast<std::size_t>(count);
+  }
+  return filled;
+}
+
 Result<Done> FileSource::check_unchanged() const {
   struct stat now {};
   if (::fstat(fd_.get(), &now) != 0) {

@@ -6,9 +6,10 @@
 #include <utility>
 
 #include "compatpack/base/text.hpp"
-#include "compatpack/formats/base64.hpp"
-#include "compatpack/formats/makeself.hpp"
+#include "compatpack/formats/ar.hpp"
 #include "compatpack/io/digest.hpp"
+
+#include "bundle_kinds.hpp"
 
 namespace compatpack::pipeline {
 namespace {
@@ -40,24 +41,17 @@ struct Magic {
 using namespace std::string_view_literals;
 
 // What users have fed to unpackers in place of a bundle.
-constexpr std::array<Magic, 12> kMagics{{
+constexpr auto kMagics = std::to_array<Magic>({
     {"\x7f"
      "ELF"sv,
      "an ELF program or library"},
     {"MZ"sv, "a Windows program"},
-    {"!<arch>\n"sv, "a .deb package or another ar archive, which this version does not read"},
-    {"\xed\xab\xee\xdb"sv, "an .rpm package, which this version does not read"},
+    {"!<arch>\n"sv, "an ar archive that is no .deb package"},
     {"PK\x03\x04"sv, "a zip archive"},
     {"%PDF"sv, "a PDF document"},
-    {"\x1f\x8b"sv, "a file compressed with gzip, not a bundle"},
-    {"\xfd"
-     "7zXZ"sv,
-     "a file compressed with xz, not a bundle"},
-    {"\x28\xb5\x2f\xfd"sv, "a file compressed with zstd, not a bundle"},
-    {"BZh"sv, "a file compressed with bzip2, not a bundle"},
     {"<?xml"sv, "an XML document"},
     {"{"sv, "JSON text, perhaps a server's error message"},
-}};
+});
 
 bool is_web_page(std::string_view head) {
   std::string start(trim(head.substr(0, 512)));
@@ -69,48 +63,10 @@ bool is_web_page(std::string_view head) {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// NVIDIA's names of architectures, where they are not the ELF ones.
-std::string arch_named(const std::string& name) { return name == "x86" ? "i386" : name; }
-
 std::string sha256_of(std::span<const std::byte> bytes) {
   io::Digest digest(DigestAlgorithm::sha256);
   digest.update(bytes);
   return digest.finish();
-}
-
-void fill_from(BundleInfo& info, const formats::MakeselfHeader& header) {
-  const bool nvidia = header.family == formats::MakeselfFamily::nvidia;
-  info.kind = "run";
-  info.dialect = nvidia ? "NVIDIA makeself" : "makeself";
-  if (!header.generator.empty()) {
-    info.dialect += " " + header.generator;
-  }
-  info.label = header.label;
-  info.driver = DriverVersion::parse(header.version);
-  info.arch = arch_named(header.target_arch);
-  info.payloads = header.chunks;
-  info.is_base64 = header.is_base64;
-  info.is_signed = header.is_signed;
-  info.claims = header.claims;
-}
-
-// GPG's and OpenSSL's ciphertexts, the latter also in base64: makeself up to 2.6 does not say in
-// the header that there is one, or only from 2.4.2 on.
-constexpr std::array<std::string_view, 3> kCiphertexts{"-----BEGIN PGP MESSAGE", "Salted__",
-                                                       "U2FsdGVkX1"};
-
-Result<Done> check_not_encrypted(std::string_view payload, ByteOffset at) {
-  for (const std::string_view start : kCiphertexts) {
-    if (payload.starts_with(start)) {
-      return Error{.code = Errc::unsupported,
-                   .what = "bundle is encrypted",
-                   .at = at,
-                   .expected = "a payload that needs no password",
-                   .found = std::string(start),
-                   .hint = "ask whoever made it for one that is not encrypted"};
-    }
-  }
-  return Done{};
 }
 
 Error not_a_bundle(Error error, std::string_view head, ByteCount size) {
@@ -121,8 +77,24 @@ Error not_a_bundle(Error error, std::string_view head, ByteCount size) {
         is_web_page(head) ? "the download gave a page in place of the file; fetch it again" : "";
   }
   error.what = "not a bundle that compatpack reads";
-  error.expected = "an NVIDIA .run file, or another made by makeself";
+  error.expected = "an NVIDIA .run file, a .deb or .rpm package, or a tar archive";
   return error;
+}
+
+/// By content alone: people rename downloads.
+Result<Done> read_header(BundleInfo& info, const io::FileSource& file,
+                         std::span<const std::byte> head, const Limits& limits) {
+  if (formats::is_ar(head)) {
+    return read_deb(info, file, limits);
+  }
+  if (formats::is_rpm(head)) {
+    return read_rpm(info, head, limits);
+  }
+  if (looks_like_tar(head)) {
+    read_tar(info);
+    return Done{};
+  }
+  return read_run(info, head);
 }
 
 }  // namespace
@@ -147,33 +119,35 @@ std::string describe_other_file(std::string_view head) {
 Result<std::unique_ptr<Bundle>> Bundle::open(const std::string& path, io::ReadObserver* observer,
                                              const Limits& limits) {
   CP_TRY(auto file, io::FileSource::open(path, observer));
+  return read(std::move(file), path, limits);
+}
+
+Result<std::unique_ptr<Bundle>> Bundle::read(std::unique_ptr<io::FileSource> file,
+                                             const std::string& path, const Limits& limits) {
   const ByteCount size = file->size();
   std::vector<std::byte> head(static_cast<std::size_t>(std::min(size.value, limits.header.value)));
   CP_TRY(const std::size_t count, io::read_full(*file, head));
   head.resize(count);
 
   BundleInfo info{.path = path, .name = base_name(path), .size = size, .kind = {}, .dialect = {}};
-  auto header = formats::parse_makeself_header(head, size);
-  if (!header) {
-    Error error = std::move(header).error();
+  if (auto done = read_header(info, *file, head, limits); !done) {
+    Error error = std::move(done).error();
     if (error.code == Errc::not_recognized) {
       error = not_a_bundle(std::move(error), as_text(head), size);
     }
     error.subject = path;
     return error;
   }
-  fill_from(info, *header);
-
-  const std::size_t header_size = info.payloads.front().begin.value;
-  const std::span<const std::byte> payload = std::span(head).subspan(header_size);
-  if (auto checked = check_not_encrypted(as_text(payload), info.payloads.front().begin); !checked) {
-    Error error = std::move(checked).error();
-    error.subject = path;
-    return error;
+  const std::uint64_t start = info.payloads.front().begin.value;
+  if (start > head.size()) {
+    return Error{.code = Errc::limit,
+                 .what = "too much stands before the payload",
+                 .subject = path,
+                 .expected = "at most " + std::to_string(limits.header.value) + " bytes",
+                 .found = std::to_string(start)};
   }
-  info.header_sha256 = sha256_of(std::span(head).first(header_size));
-  info.is_base64 = info.is_base64 || formats::looks_like_base64(payload.first(
-                                         std::min(payload.size(), formats::kBase64SniffSize)));
+  const auto payload = std::span(head).subspan(static_cast<std::size_t>(start));
+  info.header_sha256 = sha256_of(std::span(head).first(static_cast<std::size_t>(start)));
   info.compression =
       formats::sniff_compression(payload.first(std::min(payload.size(), formats::kSniffSize)));
   return std::unique_ptr<Bundle>(new Bundle(std::move(file), std::move(head), std::move(info)));

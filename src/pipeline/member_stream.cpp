@@ -1,80 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/pipeline/member_stream.hpp"
 
-#include <set>
 #include <utility>
 
 #include "compatpack/base/text.hpp"
+#include "compatpack/formats/archive.hpp"
 #include "compatpack/formats/base64.hpp"
+#include "compatpack/formats/cpio.hpp"
 #include "compatpack/formats/decoder.hpp"
+#include "compatpack/io/digesting_source.hpp"
 #include "compatpack/io/hashing_source.hpp"
 
 namespace compatpack::pipeline {
 namespace {
-
-using formats::EntryType;
-
-Error refused(const formats::Entry& entry, std::string what, std::string expected,
-              std::string found) {
-  return Error{.code = Errc::unsafe_path,
-               .what = std::move(what),
-               .subject = entry.path,
-               .expected = std::move(expected),
-               .found = std::move(found),
-               .hint = "do not use this bundle; nothing was written"};
-}
-
-/// Turns entries into members, or refuses the bundle. One for a whole bundle: a link of its first
-/// archive must not lead a file of its second astray either.
-class Gate {
- public:
-  Result<Member> admit(const formats::Entry& entry) {
-    auto path = RelPath::parse(entry.path);
-    if (!path) {
-      return std::move(path).error();
-    }
-    if (entry.type == EntryType::special) {
-      return refused(entry, "archive holds a device, FIFO or socket",
-                     "files, folders and links only", entry.path);
-    }
-    if (const std::string link = symlink_above(path->text()); !link.empty()) {
-      return refused(entry, "archive member lies behind a symbolic link", "a path of folders",
-                     link + " is a link");
-    }
-    Member member{*path, entry.type, entry.size, entry.mode_bits, entry.link_target};
-    if (entry.type == EntryType::symlink) {
-      symlinks_.insert(path->text());
-    } else {
-      symlinks_.erase(path->text());  // tar replaces the link, and leaves what it leads to alone
-    }
-    if (entry.type == EntryType::hardlink) {
-      auto target = RelPath::parse(entry.link_target);
-      if (!target) {
-        return refused(entry, "hard link leaves the output directory",
-                       "a member of the same archive", entry.link_target);
-      }
-      member.link_target = target->text();
-    }
-    return member;
-  }
-
- private:
-  /// The symlink that the path leads through, or "".
-  [[nodiscard]] std::string symlink_above(const std::string& path) const {
-    if (symlinks_.empty()) {
-      return {};
-    }
-    for (std::size_t slash = path.find('/'); slash != std::string::npos;
-         slash = path.find('/', slash + 1)) {
-      if (symlinks_.contains(path.substr(0, slash))) {
-        return path.substr(0, slash);
-      }
-    }
-    return {};
-  }
-
-  std::set<std::string> symlinks_;
-};
 
 /// Whether damage to the bundle can lead to such an Error; it is not the machine's or the user's.
 bool is_of_input(Errc code) {
@@ -130,7 +68,8 @@ class Pass {
     if (failure) {
       return *failure;
     }
-    return Verification{checker.whole_sha256(), checker.checked(), std::move(warnings_)};
+    return Verification{checker.whole_sha256(), checker.checked(), members_checked_,
+                        std::move(warnings_)};
   }
 
  private:
@@ -164,12 +103,8 @@ class Pass {
     if (!decoder) {
       return at_payload(std::move(decoder).error());
     }
-    if (auto failure = read_archive(**decoder)) {
+    if (auto failure = read_unpacked(**decoder)) {
       return failure;
-    }
-    // tar stops at its end marker; what the streams hold behind it has its checks too.
-    if (auto rest = io::drain(**decoder); !rest) {
-      return at_payload(std::move(rest).error());
     }
     if (const ByteCount trailing = (*decoder)->trailing(); trailing.value > 0) {
       warnings_.push_back(std::to_string(trailing.value) +
@@ -182,8 +117,48 @@ class Pass {
     return std::nullopt;
   }
 
+  /// Reads the decompressed payload to its end: tar stops at its end marker, but what the streams
+  /// hold behind it has its checks too.
+  std::optional<Error> read_unpacked(io::Source& unpacked) {
+    const auto& claim = bundle_.info().unpacked;
+    if (!claim || options_.verify == Verify::nothing) {
+      auto failure = read_archive(unpacked);
+      return failure ? failure : drained(unpacked);
+    }
+    io::DigestingSource digesting(unpacked, claim->algorithm);
+    auto failure = read_archive(digesting);
+    failure = failure ? failure : drained(digesting);
+    if (failure) {
+      return failure;
+    }
+    std::string found = digesting.finish();
+    if (found == claim->digest) {
+      return std::nullopt;
+    }
+    return Error{.code = Errc::mismatch,
+                 .what = std::string(name_of(claim->algorithm)) +
+                         " of the payload, decompressed, does not match the one in its header",
+                 .expected = claim->digest,
+                 .found = std::move(found),
+                 .hint = "the download is damaged; fetch it again"};
+  }
+
+  static std::optional<Error> drained(io::Source& source) {
+    auto rest = io::drain(source);
+    return rest ? std::nullopt : std::optional(at_payload(std::move(rest).error()));
+  }
+
+  Result<std::unique_ptr<formats::EntryReader>> open_archive(io::Source& source) {
+    if (const auto& files = bundle_.info().rpm_files) {
+      return std::unique_ptr<formats::EntryReader>(
+          std::make_unique<formats::CpioReader>(source, *files, options_.limits));
+    }
+    CP_TRY(auto tar, formats::ArchiveReader::open(source, options_.limits));
+    return std::unique_ptr<formats::EntryReader>(std::move(tar));
+  }
+
   std::optional<Error> read_archive(io::Source& source) {
-    auto reader = formats::ArchiveReader::open(source, options_.limits);
+    auto reader = open_archive(source);
     if (!reader) {
       return at_payload(std::move(reader).error());
     }
@@ -199,18 +174,79 @@ class Pass {
       if (!member) {
         return std::move(member).error();
       }
-      formats::EntryContent content(**reader);
+      CheckedContent content(**reader, claim_about(*member), bundle_.info().member_claims_origin);
       if (auto visited = visitor_.visit(*member, content); !visited) {
-        return at_payload(std::move(visited).error());
+        Error error = std::move(visited).error();
+        if (error.code == Errc::mismatch && error.subject.empty()) {
+          error.subject = member->path.text();
+        }
+        return at_payload(std::move(error));
       }
+      members_checked_ += content.checked() ? 1U : 0U;
     }
   }
+
+  /// What the bundle says of a file's content, or null.
+  [[nodiscard]] const MemberClaim* claim_about(const Member& member) const {
+    if (options_.verify == Verify::nothing || member.type != formats::EntryType::file) {
+      return nullptr;
+    }
+    const auto& claims = bundle_.info().member_claims;
+    const auto found = claims.find(member.path.text());
+    return found == claims.end() ? nullptr : &found->second;
+  }
+
+  /// Content that is checked against what the bundle says of it, when it has been read to its end.
+  class CheckedContent final : public io::Source {
+   public:
+    CheckedContent(formats::EntryReader& reader, const MemberClaim* claim,
+                   const std::string& origin)
+        : content_(reader), claim_(claim), origin_(origin) {
+      if (claim != nullptr) {
+        digest_.emplace(claim->algorithm);
+      }
+    }
+
+    Result<std::size_t> read(std::span<std::byte> into) override {
+      CP_TRY(const std::size_t count, content_.read(into));
+      if (!digest_) {
+        return count;
+      }
+      digest_->update(into.first(count));
+      return count > 0 ? Result<std::size_t>(count) : compared();
+    }
+
+    [[nodiscard]] bool checked() const { return checked_; }
+
+   private:
+    Result<std::size_t> compared() {
+      std::string found = digest_->finish();
+      digest_.reset();
+      if (found == claim_->digest) {
+        checked_ = true;
+        return std::size_t{0};
+      }
+      return Error{
+          .code = Errc::mismatch,
+          .what = std::string(name_of(claim_->algorithm)) + " does not match the one in " + origin_,
+          .expected = claim_->digest,
+          .found = std::move(found),
+          .hint = "the bundle is damaged, or was changed; fetch it again"};
+    }
+
+    formats::EntryContent content_;
+    const MemberClaim* claim_;
+    const std::string& origin_;
+    std::optional<io::Digest> digest_;
+    bool checked_ = false;
+  };
 
   Bundle& bundle_;
   const ReadOptions& options_;
   MemberVisitor& visitor_;
   io::HashingSource hashing_;
-  Gate gate_;
+  MemberGate gate_;
+  std::size_t members_checked_ = 0;
   std::vector<std::string> warnings_;
 };
 

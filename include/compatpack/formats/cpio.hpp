@@ -23,20 +23,18 @@
 
 #include "compatpack/base/limits.hpp"
 #include "compatpack/base/result.hpp"
-#include "compatpack/formats/archive.hpp"
+#include "compatpack/formats/entry_reader.hpp"
 #include "compatpack/formats/rpm.hpp"
 #include "compatpack/io/source.hpp"
 
 namespace compatpack::formats {
 
-class CpioReader {
+class CpioReader final : public EntryReader {
  public:
   /// `source`, the decompressed payload, and `files` must outlive the reader.
   CpioReader(io::Source& source, std::span<const RpmFile> files, const Limits& limits);
 
-  CpioReader(const CpioReader&) = delete;
-  CpioReader& operator=(const CpioReader&) = delete;
-  ~CpioReader();
+  ~CpioReader() override;
 
   /// The next entry, or nullopt at the end of the archive; then all of `source` has been read.
   /// Content of the entry before that was not read is skipped. Paths are those of `files`, and so
@@ -45,10 +43,10 @@ class CpioReader {
   /// Errors, with `at` in "the extracted archive": corrupt for what is no cpio archive, is damaged,
   /// ends early, or differs from `files`; unsupported for cpio's older formats; limit for a member
   /// that is too large, or too many. An Error of `source` is passed on as it is.
-  Result<std::optional<Entry>> next();
+  Result<std::optional<Entry>> next() override;
 
   /// Reads content of the entry that next() gave, as Source::read() does.
-  Result<std::size_t> read(std::span<std::byte> into);
+  Result<std::size_t> read(std::span<std::byte> into) override;
 
   /// Index in `files` of the entry that next() gave. Requires: it gave one.
   [[nodiscard]] std::size_t index() const;

@@ -40,7 +40,7 @@
 #include "compatpack/base/limits.hpp"
 #include "compatpack/base/rel_path.hpp"
 #include "compatpack/base/result.hpp"
-#include "compatpack/formats/archive.hpp"
+#include "compatpack/formats/entry_reader.hpp"
 
 namespace compatpack::formats {
 

@@ -38,6 +38,10 @@ class FileSource final : public Source {
   /// Reads up to the size that the file had when opened.
   Result<std::size_t> read(std::span<std::byte> into) override;
 
+  /// Reads bytes at `at` into the front of `into` and returns how many: fewer only where the file
+  /// ends. Does not move the place where read() goes on, and is not observed.
+  [[nodiscard]] Result<std::size_t> read_at(ByteOffset at, std::span<std::byte> into) const;
+
   /// Error io if the file's size, modification time or content's place has changed since open().
   [[nodiscard]] Result<Done> check_unchanged() const;
 

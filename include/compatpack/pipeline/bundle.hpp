@@ -2,9 +2,16 @@
 #pragma once
 
 // A bundle that is open: what its header says, and the way to its bytes. Whatever kind came in,
-// what comes out is the same: payloads (ranges of the file, each a tar that may be compressed) and
-// claims.
+// what comes out is the same: payloads (ranges of the file, each an archive that may be
+// compressed), claims about ranges of the file, and claims about single members.
+//
+//   kind   payloads                            claims about the file     about members
+//   run    one tar, or several                 makeself's sums           none
+//   deb    data.tar                            none                      md5sums of control.tar
+//   rpm    one cpio                            sums of both headers      digests of the header
+//   tar    the file itself, a tar              none                      none
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,26 +22,37 @@
 #include "compatpack/base/result.hpp"
 #include "compatpack/base/version.hpp"
 #include "compatpack/formats/decoder.hpp"
+#include "compatpack/formats/rpm.hpp"
 #include "compatpack/io/file_source.hpp"
 
 namespace compatpack::pipeline {
 
+/// What a bundle says of the content of one member.
+struct MemberClaim {
+  DigestAlgorithm algorithm;
+  std::string digest;  ///< lower-case hexadecimal
+};
+
 /// As the header has it; nothing of it is believed yet.
 struct BundleInfo {
-  std::string path;                          ///< as the user named it
-  std::string name;                          ///< its last component
-  ByteCount size;                            ///< of the file
-  std::string kind;                          ///< "run"
+  std::string path;  ///< as the user named it; of a nested one with its place: "a.deb: opt/b.run"
+  std::string name;  ///< its last component
+  ByteCount size;    ///< of the file
+  std::string kind;  ///< "run", "deb", "rpm", "tar"
   std::string dialect;                       ///< "NVIDIA makeself 1.6.0-nv4", for people
-  std::string label = {};                    ///< empty if none
+  std::string label = {};                    ///< of a run, or a package's name and version
   std::optional<DriverVersion> driver = {};  ///< nullopt if the header does not say
   std::string arch = {};                     ///< "x86_64"; empty if the header does not say
   std::vector<ByteRange> payloads = {};      ///< at least one
   bool is_base64 = false;
-  bool is_signed = false;  ///< with a signature that is not checked
+  std::string signature = {};  ///< what signature there is, which is not checked; empty if none
   formats::Compression compression = formats::Compression::none;  ///< of the first payload
   std::vector<DigestClaim> claims = {};                           ///< the bundle's own
-  std::string header_sha256 = {};  ///< of all before the first payload
+  std::map<std::string, MemberClaim> member_claims = {};          ///< by path
+  std::string member_claims_origin = {};  ///< "its md5sums"; empty if there are none
+  std::optional<std::vector<formats::RpmFile>> rpm_files = {};  ///< what a cpio payload must hold
+  std::optional<formats::RpmDigest> unpacked = {};              ///< of the decompressed payload
+  std::string header_sha256 = {};                               ///< of all before the first payload
 };
 
 class Bundle {
@@ -46,6 +64,10 @@ class Bundle {
   /// with what the file is instead, where that can be told.
   static Result<std::unique_ptr<Bundle>> open(const std::string& path, io::ReadObserver* observer,
                                               const Limits& limits);
+
+  /// The same for a file that is open already. `path` is for messages.
+  static Result<std::unique_ptr<Bundle>> read(std::unique_ptr<io::FileSource> file,
+                                              const std::string& path, const Limits& limits);
 
   [[nodiscard]] const BundleInfo& info() const { return info_; }
 

@@ -8,39 +8,17 @@
 //   Bundle::bytes --> HashingSource --> LimitedSource --> [Base64] --> Decoder --> ArchiveReader
 //                     claims, sha256    one payload                                |
 //                                                                                  v
-//                                                                            MemberVisitor
+//                                                               [MemberCheck]  MemberVisitor
 
 #include <string>
 #include <vector>
 
-#include "compatpack/base/rel_path.hpp"
 #include "compatpack/base/result.hpp"
-#include "compatpack/formats/archive.hpp"
 #include "compatpack/io/digest.hpp"
 #include "compatpack/pipeline/bundle.hpp"
+#include "compatpack/pipeline/member.hpp"
 
 namespace compatpack::pipeline {
-
-/// An archive member whose path and link target are proved harmless.
-struct Member {
-  RelPath path;
-  formats::EntryType type;  ///< not `special`: such a member refuses the bundle
-  ByteCount size;           ///< of a file's content
-  std::uint32_t mode_bits;
-  std::string link_target;  ///< of a symlink: as it stands; of a hardlink: a RelPath's text
-};
-
-class MemberVisitor {
- public:
-  MemberVisitor() = default;
-  MemberVisitor(const MemberVisitor&) = delete;
-  MemberVisitor& operator=(const MemberVisitor&) = delete;
-  virtual ~MemberVisitor() = default;
-
-  /// Called for each member in the order of the archive. `content` is that of a file, empty for
-  /// others, and valid during the call; what is not read of it is skipped. An Error ends the pass.
-  virtual Result<Done> visit(const Member& member, io::Source& content) = 0;
-};
 
 enum class Verify {
   claims,
@@ -58,13 +36,17 @@ struct ReadOptions {
 struct Verification {
   std::string sha256;                         ///< of the whole file
   std::vector<io::CheckedClaim> claims = {};  ///< all hold, unless Verify::nothing
+  std::size_t members_checked = 0;            ///< members whose own digest was met
   std::vector<std::string> warnings = {};
 };
 
 /// Reads the whole bundle, shows each member to `visitor`, and checks every claim.
 ///
 /// Errors, with `subject` set:
-///   mismatch     a claim does not hold; preferred to whatever else a damaged bundle leads to
+///   mismatch     a claim about the file does not hold, which is preferred to whatever else a
+///   damaged
+///                bundle leads to; or one about a member whose content `visitor` has read to its
+///                end
 ///   corrupt, unsupported, limit   of decoder and archive, where all claims hold
 ///   unsafe_path  a member's name or a hard link leaves the folder, a member lies behind a symlink
 ///   of

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "compatpack/formats/ar.hpp"
+#include "compatpack/formats/archive.hpp"
+#include "compatpack/formats/deb_control.hpp"
+#include "compatpack/formats/rpm.hpp"
+
+#include "bundle_kinds.hpp"
+
+namespace compatpack::pipeline {
+namespace {
+
+constexpr std::uint32_t kFirstBranch = 100;
+
+/// What is wanted of a .deb's control archive; empty texts where it has no such member.
+struct ControlTexts {
+  std::string control;
+  std::string md5sums;
+};
+
+Result<std::string> read_text(formats::EntryReader& reader, const formats::Entry& entry,
+                              const Limits& limits) {
+  if (entry.size > limits.kept_text) {
+    return Error{.code = Errc::limit,
+                 .what = "text in the control archive is too large",
+                 .expected = "at most " + std::to_string(limits.kept_text.value) + " bytes",
+                 .found = entry.path + ", " + std::to_string(entry.size.value) + " bytes"};
+  }
+  std::string text(static_cast<std::size_t>(entry.size.value), '\0');
+  formats::EntryContent content(reader);
+  CP_TRY(const std::size_t count, io::read_full(content, std::as_writable_bytes(std::span(text))));
+  text.resize(count);
+  return text;
+}
+
+Result<ControlTexts> read_control(std::span<const std::byte> stored, const Limits& limits) {
+  io::MemorySource source(stored);
+  CP_TRY(const auto decoder, formats::open_decoder(source, {.memory_max = limits.decoder_memory}));
+  CP_TRY(const auto reader, formats::ArchiveReader::open(*decoder, limits));
+  ControlTexts texts;
+  for (;;) {
+    CP_TRY(const auto entry, reader->next());
+    if (!entry) {
+      break;
+    }
+    const auto path = RelPath::parse(entry->path);
+    if (!path || entry->type != formats::EntryType::file) {
+      continue;  // maintainer scripts and their like, which are never run
+    }
+    if (path->text() == "control") {
+      CP_TRY(texts.control, read_text(*reader, *entry, limits));
+    } else if (path->text() == "md5sums") {
+      CP_TRY(texts.md5sums, read_text(*reader, *entry, limits));
+    }
+  }
+  CP_CHECK(io::drain(*decoder));
+  return texts;
+}
+
+/// An Error about a part of the bundle says which.
+Error in_part(Error error, std::string part) {
+  if (error.stream.empty()) {
+    error.stream = std::move(part);
+  }
+  return error;
+}
+
+struct ArchName {
+  std::string_view package;
+  std::string_view ours;
+};
+constexpr std::array<ArchName, 9> kArchNames{{{"amd64", "x86_64"},
+                                              {"arm64", "aarch64"},
+                                              {"ppc64el", "ppc64le"},
+                                              {"i486", "i386"},
+                                              {"i586", "i386"},
+                                              {"i686", "i386"},
+                                              {"x86", "i386"},
+                                              {"all", ""},
+                                              {"noarch", ""}}};
+
+}  // namespace
+
+std::optional<DriverVersion> driver_of_package(std::string_view version) {
+  auto driver = DriverVersion::parse(version);
+  return driver && driver->branch() >= kFirstBranch ? driver : std::nullopt;
+}
+
+std::string arch_of_package(std::string_view arch) {
+  for (const ArchName& one : kArchNames) {
+    if (one.package == arch) {
+      return std::string(one.ours);
+    }
+  }
+  return std::string(arch);
+}
+
+Result<Done> read_deb(BundleInfo& info, const io::FileSource& file, const Limits& limits) {
+  const auto read_at = [&file](ByteOffset at, std::span<std::byte> into) {
+    return file.read_at(at, into);
+  };
+  CP_TRY(const formats::DebLayout layout, formats::plan_deb(info.size, read_at));
+  const ByteRange control = layout.control.content;
+  if (control.size() > limits.header) {
+    return Error{.code = Errc::limit,
+                 .what = "control archive is too large",
+                 .at = control.begin,
+                 .expected = "at most " + std::to_string(limits.header.value) + " bytes",
+                 .found = std::to_string(control.size().value)};
+  }
+  std::vector<std::byte> stored(static_cast<std::size_t>(control.size().value));
+  CP_TRY(const std::size_t count, file.read_at(control.begin, stored));
+  stored.resize(count);
+  auto texts = read_control(stored, limits);
+  if (!texts) {
+    return in_part(std::move(texts).error(), layout.control.name);
+  }
+  auto package = formats::parse_deb_control(texts->control);
+  if (!package) {
+    return in_part(std::move(package).error(), "control");
+  }
+  auto sums = formats::parse_md5sums(texts->md5sums);
+  if (!sums) {
+    return in_part(std::move(sums).error(), "md5sums");
+  }
+  info.kind = "deb";
+  info.dialect = "Debian package " + layout.format;
+  info.label = package->package + " " + package->version;
+  info.driver = driver_of_package(package->upstream_version());
+  info.arch = arch_of_package(package->architecture);
+  info.payloads = {layout.data.content};
+  info.signature = layout.signed_by.empty() ? "" : "OpenPGP signature in " + layout.signed_by;
+  for (formats::DebSum& sum : *sums) {
+    info.member_claims.emplace(sum.path.text(),
+                               MemberClaim{DigestAlgorithm::md5, std::move(sum.md5)});
+  }
+  info.member_claims_origin = info.member_claims.empty() ? "" : "its md5sums";
+  return Done{};
+}
+
+Result<Done> read_rpm(BundleInfo& info, std::span<const std::byte> head, const Limits& limits) {
+  CP_TRY(formats::RpmHeader header, formats::parse_rpm_header(head, info.size, limits));
+  info.kind = "rpm";
+  info.dialect = "RPM package";
+  info.label = header.name + " " +
+               (header.epoch ? std::to_string(*header.epoch) + ":" : std::string()) +
+               header.version + "-" + header.release;
+  info.driver = driver_of_package(header.version);
+  info.arch = arch_of_package(header.arch);
+  info.payloads = {header.payload};
+  info.claims = std::move(header.claims);
+  info.unpacked = std::move(header.unpacked);
+  for (const std::string& one : header.signatures) {
+    info.signature += (info.signature.empty() ? "" : ", ") + one;
+  }
+  for (const formats::RpmFile& file : header.files) {
+    if (file.digest && file.type == formats::EntryType::file && !file.is_ghost) {
+      info.member_claims.emplace(file.path.text(),
+                                 MemberClaim{file.digest->algorithm, file.digest->digest});
+    }
+  }
+  info.member_claims_origin = info.member_claims.empty() ? "" : "its header's list of files";
+  info.rpm_files = std::move(header.files);
+  return Done{};
+}
+
+bool looks_like_tar(std::span<const std::byte> head) {
+  constexpr std::size_t kMagicAt = 257;
+  const std::string_view text = as_text(head);
+  return (text.size() > kMagicAt && text.substr(kMagicAt).starts_with("ustar")) ||
+         formats::sniff_compression(head.first(std::min(head.size(), formats::kSniffSize))) !=
+             formats::Compression::none;
+}
+
+void read_tar(BundleInfo& info) {
+  info.kind = "tar";
+  info.dialect = "tar archive";
+  info.payloads = {ByteRange{{0}, {info.size.value}}};
+}
+
+}  // namespace compatpack::pipeline
