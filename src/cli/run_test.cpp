@@ -595,7 +595,7 @@ TEST_CASE("run: inspect says what a bundle is, from its header") {
                          "compression   zstd, from byte ") != std::string::npos);
   const Json json = Json::parse(session.run({"inspect", session.bundle(), "--json"}).out);
   CHECK(keys_of(json) == Names{"path", "size", "kind", "dialect", "label", "driver_version", "arch",
-                               "compression", "base64", "signed", "payloads", "checksums",
+                               "compression", "base64", "signature", "payloads", "checksums",
                                "cuda_version"});
 }
 
