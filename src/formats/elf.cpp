@@ -25,6 +25,8 @@ constexpr std::uint64_t kDtNeeded = 1;
 constexpr std::uint64_t kDtStrtab = 5;
 constexpr std::uint64_t kDtStrsz = 10;
 constexpr std::uint64_t kDtSoname = 14;
+constexpr std::uint64_t kDtRpath = 15;
+constexpr std::uint64_t kDtRunpath = 29;
 constexpr std::uint64_t kDtVerneed = 0x6FFF'FFFE;
 constexpr std::uint64_t kDtVerneednum = 0x6FFF'FFFF;
 
@@ -128,6 +130,8 @@ class Reader {
     std::uint64_t strings = 0;  // address of the string table
     std::uint64_t strings_size = 0;
     std::optional<std::uint64_t> soname;
+    std::optional<std::uint64_t> rpath;
+    std::optional<std::uint64_t> runpath;
     std::vector<std::uint64_t> needed;
     std::optional<std::uint64_t> versions;  // address
     std::uint64_t libraries = 0;            // that have versions
@@ -202,7 +206,8 @@ class Reader {
       return Done{};
     }
     CP_TRY(const Dynamic dynamic, collect_dynamic(*segment));
-    if (dynamic.soname || !dynamic.needed.empty() || dynamic.versions) {
+    if (dynamic.soname || dynamic.rpath || dynamic.runpath || !dynamic.needed.empty() ||
+        dynamic.versions) {
       strings_ = loaded(dynamic.strings);
       if (strings_.size() < dynamic.strings_size || strings_.empty()) {
         return corrupt("ELF string table is not in a loaded segment", segment->offset,
@@ -213,6 +218,12 @@ class Reader {
     }
     if (dynamic.soname) {
       CP_TRY(identity.soname, string_at(*dynamic.soname));
+    }
+    if (dynamic.rpath) {
+      CP_TRY(identity.rpath, string_at(*dynamic.rpath));
+    }
+    if (dynamic.runpath) {
+      CP_TRY(identity.runpath, string_at(*dynamic.runpath));
     }
     for (const std::uint64_t offset : dynamic.needed) {
       CP_TRY(std::string name, string_at(offset));
@@ -247,6 +258,10 @@ class Reader {
         dynamic.needed.push_back(value);
       } else if (tag == kDtSoname) {
         dynamic.soname = value;
+      } else if (tag == kDtRpath) {
+        dynamic.rpath = value;
+      } else if (tag == kDtRunpath) {
+        dynamic.runpath = value;
       } else if (tag == kDtStrtab) {
         dynamic.strings = value;
       } else if (tag == kDtStrsz) {

@@ -53,6 +53,8 @@ class ElfWriter {
     for (const std::string& library : file_.needed_) {
       needed.push_back(strings_.add(library));
     }
+    rpath_ = file_.rpath_.empty() ? 0 : strings_.add(file_.rpath_);
+    runpath_ = file_.runpath_.empty() ? 0 : strings_.add(file_.runpath_);
     write_identity();
     const std::size_t segments_at = out_.size();
     const std::size_t segments = file_.segments_ ? count_segments() : 0;
@@ -238,6 +240,12 @@ class ElfWriter {
     if (soname != 0) {
       tag(14, ElfField::soname_offset, soname);
     }
+    if (rpath_ != 0) {
+      tag(15, rpath_);
+    }
+    if (runpath_ != 0) {
+      tag(29, runpath_);
+    }
     tag(5, ElfField::string_table_address, strings_at + kFirstBias);
     tag(10, ElfField::string_table_size, strings_.bytes().size());
     if (has_versions) {
@@ -360,6 +368,8 @@ class ElfWriter {
   std::map<ElfField, Place> places_;
   std::size_t note_at_ = 0;
   std::size_t note_size_ = 0;
+  std::uint32_t rpath_ = 0;  // in the string table
+  std::uint32_t runpath_ = 0;
   std::size_t versions_at_ = 0;
   std::size_t versions_size_ = 0;
 };
@@ -371,6 +381,16 @@ ElfFile& ElfFile::with_soname(std::string name) {
 
 ElfFile& ElfFile::with_needed(std::string library) {
   needed_.push_back(std::move(library));
+  return *this;
+}
+
+ElfFile& ElfFile::with_rpath(std::string path) {
+  rpath_ = std::move(path);
+  return *this;
+}
+
+ElfFile& ElfFile::with_runpath(std::string path) {
+  runpath_ = std::move(path);
   return *this;
 }
 

@@ -87,6 +87,8 @@ class ElfFile {
 
   ElfFile& with_soname(std::string name);
   ElfFile& with_needed(std::string library);
+  ElfFile& with_rpath(std::string path);
+  ElfFile& with_runpath(std::string path);
   /// A symbol version: "GLIBC_2.17" of "libc.so.6".
   ElfFile& with_version_need(std::string library, std::string version);
   /// The note of NVIDIA's libcuda; `json` as it stands, right or wrong, and a NUL after it.
@@ -123,6 +125,8 @@ class ElfFile {
 
   ElfTarget target_;
   std::string soname_;
+  std::string rpath_;
+  std::string runpath_;
   std::vector<std::string> needed_;
   std::vector<VersionNeed> version_needs_;
   std::optional<Note> note_;

@@ -46,6 +46,7 @@ constexpr std::string_view kUsage = R"(fixture_tool: makes bundles to test with
   fixture_tool elf          --out FILE
       --arch x86_64|i386|aarch64|ppc64le|ppc64  --soname NAME  --needed NAME
       --version-need LIBRARY:VERSION  --note JSON  --executable  --stripped
+      --rpath PATH  --runpath PATH
       --filler BYTES
 
   content:  --file NAME=PATH   one member from a file (again for more)
@@ -430,6 +431,8 @@ std::string make_elf(Arguments& arguments) {
     }
     elf.with_version_need(need.substr(0, colon), need.substr(colon + 1));
   }
+  elf.with_rpath(arguments.last("rpath", ""));
+  elf.with_runpath(arguments.last("runpath", ""));
   if (const auto json = arguments.last("note")) {
     elf.with_note(*json);
   }

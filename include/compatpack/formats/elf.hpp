@@ -58,7 +58,9 @@ struct ElfIdentity {
   ElfHead head;
   std::string soname = {};               ///< empty if none
   std::vector<std::string> needed = {};  ///< in the file's order
-  std::string glibc_needed = {};         ///< "2.17": the highest GLIBC_ version; empty if none
+  std::string rpath = {};  ///< DT_RPATH, as it stands: where the loader looks first; empty if none
+  std::string runpath = {};  ///< DT_RUNPATH, where it looks after LD_LIBRARY_PATH; empty if none
+  std::string glibc_needed = {};  ///< "2.17": the highest GLIBC_ version; empty if none
   /// The JSON text of .note.cuda.fwd_compatibility, as it stands: it may not be JSON at all.
   std::optional<std::string> forward_compat_note = {};
 };
