@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/pipeline/activation.hpp"
 
+#include <optional>
+#include <utility>
+
 #include "compatpack/base/text.hpp"
 
 #include "activation_templates.hpp"
@@ -67,6 +70,112 @@ std::string filled(std::string_view text, std::string_view prefix, std::string_v
 }
 
 }  // namespace
+
+namespace {
+
+/// Variables of a process, looked up by name.
+class Variables {
+ public:
+  explicit Variables(std::vector<std::string> lines) : lines_(std::move(lines)) {}
+
+  [[nodiscard]] std::optional<std::string> get(std::string_view name) const {
+    for (const std::string& line : lines_) {
+      if (is_of(line, name)) {
+        return line.substr(name.size() + 1);
+      }
+    }
+    return std::nullopt;
+  }
+
+  void unset(std::string_view name) {
+    std::erase_if(lines_, [&](const std::string& line) { return is_of(line, name); });
+  }
+
+  /// Without a value: unsets.
+  void set(std::string_view name, const std::optional<std::string>& value) {
+    unset(name);
+    if (value) {
+      lines_.push_back(std::string(name) + "=" + *value);
+    }
+  }
+
+  std::vector<std::string> take() { return std::move(lines_); }
+
+ private:
+  static bool is_of(const std::string& line, std::string_view name) {
+    return line.size() > name.size() && line.starts_with(name) && line[name.size()] == '=';
+  }
+
+  std::vector<std::string> lines_;
+};
+
+struct Saved {
+  const char* name;
+  const char* old;  // where its value from before is kept
+};
+constexpr Saved kSaved[] = {{"LD_LIBRARY_PATH", "_COMPATPACK_OLD_LD"},
+                            {"TRITON_LIBCUDA_PATH", "_COMPATPACK_OLD_TRITON"},
+                            {"JULIA_CUDA_USE_COMPAT", "_COMPATPACK_OLD_JULIA"}};
+
+/// Takes `tree` out of a search path, and the empty elements that this would leave at its ends.
+std::string without_element(const std::string& path, const std::string& tree) {
+  std::string out;
+  for (const std::string_view element : split(path, ':')) {
+    if (element != tree) {
+      out += ":" + std::string(element);
+    }
+  }
+  return out.empty() ? out : out.substr(1);
+}
+
+/// What compatpack_deactivate does: what others have changed since is kept.
+void deactivate(Variables& variables) {
+  const auto tree = variables.get("COMPATPACK_TREE");
+  if (!tree) {
+    return;
+  }
+  const auto old_path = variables.get(kSaved[0].old);
+  if (const auto path = variables.get(kSaved[0].name)) {
+    const std::string as_left =
+        *tree + (old_path && !old_path->empty() ? ":" + *old_path : std::string());
+    const std::string rest =
+        *path == as_left ? old_path.value_or("") : without_element(*path, *tree);
+    variables.set(kSaved[0].name, rest.empty() && !old_path ? std::nullopt : std::optional(rest));
+  }
+  if (variables.get(kSaved[1].name) == tree) {
+    variables.set(kSaved[1].name, variables.get(kSaved[1].old));
+  }
+  if (variables.get(kSaved[2].name) == "false") {
+    variables.set(kSaved[2].name, variables.get(kSaved[2].old));
+  }
+  for (const Saved& saved : kSaved) {
+    variables.unset(saved.old);
+  }
+  variables.unset("COMPATPACK_TREE");
+}
+
+}  // namespace
+
+std::vector<std::string> activated(std::vector<std::string> environment, const std::string& tree) {
+  Variables variables(std::move(environment));
+  const auto before = variables.get("LD_LIBRARY_PATH");
+  const bool is_first = before && (*before + ":").starts_with(tree + ":");
+  if (is_first && variables.get("COMPATPACK_TREE") == tree) {
+    return variables.take();
+  }
+  deactivate(variables);
+  for (const Saved& saved : kSaved) {
+    variables.set(saved.old, variables.get(saved.name));
+  }
+  const std::string path = variables.get("LD_LIBRARY_PATH").value_or("");
+  if (!(path + ":").starts_with(tree + ":")) {
+    variables.set("LD_LIBRARY_PATH", path.empty() ? tree : tree + ":" + path);
+  }
+  variables.set("TRITON_LIBCUDA_PATH", tree);
+  variables.set("JULIA_CUDA_USE_COMPAT", "false");
+  variables.set("COMPATPACK_TREE", tree);
+  return variables.take();
+}
 
 std::string make_env_sh(const ActivationFacts& facts) {
   return filled(kEnvShTemplate, shell_quoted(facts.prefix), facts.driver.text());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/pipeline/activation.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <doctest/doctest.h>
@@ -84,4 +85,40 @@ TEST_CASE("activation: csh has no code for a path with a newline, and says so") 
         "/a\\x0ab: csh cannot evaluate code with a newline in it\n"
         "  hint:     move the tree to a path without one\n");
   CHECK(make_eval_code(Shell::sh, "/a\nb"));
+}
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines sorted(Lines lines) {
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+const Lines kActive = {"COMPATPACK_TREE=/t", "JULIA_CUDA_USE_COMPAT=false", "LD_LIBRARY_PATH=/t",
+                       "PATH=/bin", "TRITON_LIBCUDA_PATH=/t"};
+
+}  // namespace
+
+TEST_CASE("activation: a program's environment is as env.sh leaves it") {
+  CHECK(sorted(activated({"PATH=/bin"}, "/t")) == kActive);
+  CHECK(sorted(activated({"LD_LIBRARY_PATH=/a:/b", "JULIA_CUDA_USE_COMPAT=true"}, "/t")) ==
+        Lines{"COMPATPACK_TREE=/t", "JULIA_CUDA_USE_COMPAT=false", "LD_LIBRARY_PATH=/t:/a:/b",
+              "TRITON_LIBCUDA_PATH=/t", "_COMPATPACK_OLD_JULIA=true", "_COMPATPACK_OLD_LD=/a:/b"});
+  CHECK(sorted(activated({"LD_LIBRARY_PATH="}, "/t"))[2] == "LD_LIBRARY_PATH=/t");
+}
+
+TEST_CASE("activation: twice is once, and another tree gives way") {
+  CHECK(sorted(activated(activated({"PATH=/bin"}, "/t"), "/t")) == kActive);
+  CHECK(sorted(activated(activated({"PATH=/bin"}, "/other"), "/t")) == kActive);
+
+  Lines changed = activated({"PATH=/bin", "LD_LIBRARY_PATH=/a"}, "/other");
+  for (std::string& line : changed) {
+    if (line.starts_with("LD_LIBRARY_PATH=")) {
+      line = "LD_LIBRARY_PATH=/new:/other:/a";
+    }
+  }
+  const Lines after = activated(changed, "/t");
+  CHECK(std::count(after.begin(), after.end(), "LD_LIBRARY_PATH=/t:/new:/a") == 1);
 }

@@ -16,6 +16,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compatpack/base/result.hpp"
 #include "compatpack/base/version.hpp"
@@ -49,5 +50,11 @@ enum class Shell { sh, fish, csh };
 /// It names the tree's own script and sources it. `tree` must be absolute. Fails with `usage` where
 /// no such line can be: a newline in `tree`, for csh, which takes it for the end of a word.
 [[nodiscard]] Result<std::string> make_eval_code(Shell shell, std::string_view tree);
+
+/// A process's `environment` (NAME=value) as env.sh leaves it once the tree at `tree` is active,
+/// for a program that is started without a shell. Another tree that is active is deactivated first.
+/// Requires: `tree` is absolute.
+[[nodiscard]] std::vector<std::string> activated(std::vector<std::string> environment,
+                                                 const std::string& tree);
 
 }  // namespace compatpack::pipeline
