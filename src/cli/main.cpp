@@ -2,11 +2,16 @@
 
 // What the process is given: arguments, streams, terminal, signals. All else is cli::run().
 
+#include <array>
+#include <cerrno>
 #include <clocale>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <iostream>
+#include <iterator>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gnu/libc-version.h>
@@ -22,6 +27,55 @@ namespace {
 volatile std::sig_atomic_t stop_signal = 0;
 
 void remember_signal(int number) { stop_signal = number; }
+
+// What is ignored on purpose, and must not be in a program that we become.
+constexpr int kIgnored[] = {SIGPIPE, SIGXFSZ};
+
+/// Which of kIgnored were ignored by who started us: those stay so.
+struct Inherited {
+  bool ignored[std::size(kIgnored)];
+};
+
+Inherited ignored_before() {
+  Inherited before{};
+  for (std::size_t i = 0; i < std::size(kIgnored); ++i) {
+    struct sigaction old {};
+    before.ignored[i] = ::sigaction(kIgnored[i], nullptr, &old) == 0 && old.sa_handler == SIG_IGN;
+  }
+  return before;
+}
+
+/// Becomes another program, with the signals as they were when we were started; errno if it cannot.
+int become(const std::vector<std::string>& words, const std::vector<std::string>& environment,
+           const Inherited& before) {
+  const auto pointers = [](const std::vector<std::string>& lines) {
+    std::vector<char*> all;
+    for (const std::string& line : lines) {
+      all.push_back(const_cast<char*>(line.c_str()));  // exec takes char*, and changes nothing
+    }
+    all.push_back(nullptr);
+    return all;
+  };
+  for (std::size_t i = 0; i < std::size(kIgnored); ++i) {
+    ::signal(kIgnored[i], before.ignored[i] ? SIG_IGN : SIG_DFL);
+  }
+  ::execvpe(words.front().c_str(), pointers(words).data(), pointers(environment).data());
+  const int reason = errno;
+  ::signal(SIGPIPE, SIG_IGN);
+  return reason;
+}
+
+/// "2026-09".
+std::string this_month() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  std::array<char, 16> text{};
+  if (::gmtime_r(&now, &parts) == nullptr ||
+      std::strftime(text.data(), text.size(), "%Y-%m", &parts) == 0) {
+    return {};
+  }
+  return text.data();
+}
 
 void catch_signals() {
   struct sigaction action {};
@@ -67,7 +121,12 @@ int terminal_width() {
 int main(int argc, char** argv) {
   // Names in archives are bytes, most of them UTF-8; in the C locale libarchive warns of those.
   std::setlocale(LC_CTYPE, "C.UTF-8");  // NOLINT(concurrency-mt-unsafe): no thread yet
+  const Inherited before = ignored_before();
   catch_signals();
+  std::vector<std::string> variables;
+  for (char** line = environ; *line != nullptr; ++line) {
+    variables.emplace_back(*line);
+  }
   const std::string term = environment("TERM");
   const compatpack::commands::Env env{
       .out = std::cout,
@@ -78,7 +137,12 @@ int main(int argc, char** argv) {
       .host_arch = host_arch(),
       .host_glibc = ::gnu_get_libc_version(),
       .interrupted = [] { return stop_signal != 0; },
-      .now = &std::chrono::steady_clock::now};
+      .now = &std::chrono::steady_clock::now,
+      .environment = std::move(variables),
+      .today = this_month(),
+      .program = "/proc/self/exe",
+      .become = [&before](const auto& words,
+                          const auto& lines) { return become(words, lines, before); }};
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const int status = compatpack::cli::run(arguments, env);
   if (stop_signal != 0) {

@@ -22,7 +22,8 @@ constexpr unsigned kJobsMax = 256;
 
 constexpr const char* kFooter =
     "Exit status: 0 done; 1 could not (I/O, permission, space, conflict); 2 usage;\n"
-    "3 input refused; 4 checksum mismatch; 70 a bug in compatpack.";
+    "3 input refused; 4 checksum mismatch; 5 check, probe: no, it will not work;\n"
+    "6 check: not known for sure; 70 a bug in compatpack.";
 
 /// What CLI11 fills in: text as typed, turned into options when all of it is known.
 struct Raw {
@@ -45,6 +46,11 @@ struct Raw {
   bool repair = false;
   std::string tree;
   std::string shell = "sh";
+  commands::HostOptions host;
+  std::string application;
+  unsigned timeout_s = 60;
+  std::vector<std::string> command;
+  std::string cuda;
 };
 
 CLI::IsMember one_of(std::vector<std::string> words) { return CLI::IsMember(std::move(words)); }
@@ -59,8 +65,8 @@ void add_common(CLI::App& command, Raw& raw) {
       ->type_name("WHEN");
 }
 
-void add_bundle(CLI::App& command, Raw& raw, const char* what) {
-  command.add_option("BUNDLE", raw.bundle.path, what)->required()->type_name("");
+void add_bundle(CLI::App& command, Raw& raw, const char* what, bool is_required = true) {
+  command.add_option("BUNDLE", raw.bundle.path, what)->required(is_required)->type_name("");
   auto* const group = command.add_option_group("Reading");
   group->add_option("--sha256", raw.bundle.checksums.sha256, "SHA-256 that the bundle must have")
       ->type_name("HEX");
@@ -104,6 +110,30 @@ void add_selection(CLI::App& command, Raw& raw) {
       ->type_name("ARCH");
 }
 
+void add_table(CLI::App& command, Raw& raw) {
+  command
+      .add_option("--table", raw.host.table,
+                  "a newer table, in CSV with the columns compat_cuda, host_branch, status")
+      ->type_name("FILE");
+}
+
+void add_host(CLI::App& command, Raw& raw) {
+  auto* const group = command.add_option_group("Host");
+  group
+      ->add_option("--driver", raw.host.driver,
+                   "judge a machine with this kernel driver, not this one")
+      ->type_name("VERSION");
+  group
+      ->add_option("--gpu", raw.host.gpus,
+                   "judge a machine with this GPU, such as \"A100\"; can be repeated")
+      ->type_name("NAME");
+  group
+      ->add_option("--host-root", raw.host.root,
+                   "the folder that is the machine's / (default: /), such as a mounted image")
+      ->type_name("DIR");
+  add_table(*group, raw);
+}
+
 /// The subcommands, so that what was named can be told.
 struct Commands {
   CLI::App* extract;
@@ -111,7 +141,50 @@ struct Commands {
   CLI::App* list;
   CLI::App* verify;
   CLI::App* env;
+  CLI::App* check;
+  CLI::App* probe;
+  CLI::App* trial;
+  CLI::App* run;
+  CLI::App* matrix;
 };
+
+void add_host_commands(CLI::App& app, Raw& raw, Commands& all) {
+  all.check = app.add_subcommand(
+      "check", "say whether a tree, or what a bundle holds, is expected to work on this host");
+  add_bundle(*all.check, raw, "a tree, a bundle, or nothing for the host alone", false);
+  add_host(*all.check, raw);
+  all.check
+      ->add_option("--app", raw.application,
+                   "a program: which driver libraries it asks for, and which files it would take")
+      ->type_name("FILE");
+
+  all.probe = app.add_subcommand(
+      "probe", "try CUDA in a fresh process with a tree active: load, initialise, run a kernel");
+  all.probe->add_option("TREE", raw.tree, "a tree, or nothing for the host's own driver")
+      ->type_name("");
+  all.probe->add_option("--timeout", raw.timeout_s, "seconds until it is given up (default: 60)")
+      ->check(CLI::Range(1U, 86'400U))
+      ->type_name("SECONDS");
+  all.trial = app.add_subcommand("probe-trial", "")->group("");
+
+  all.run = app.add_subcommand("run", "run a command with a tree active: run TREE -- CMD...");
+  all.run->add_option("TREE", raw.tree, "a tree that extract made")->required()->type_name("");
+  all.run->add_option("CMD", raw.command, "the command and its arguments, after --")
+      ->required()
+      ->type_name("");
+  all.run
+      ->add_option("--host-root", raw.host.root,
+                   "where the host's driver version is read (default: /)")
+      ->type_name("DIR");
+
+  all.matrix = app.add_subcommand(
+      "matrix", "print which packages work on which host branches, by whose word");
+  all.matrix->add_option("--cuda", raw.cuda, "only packages of this CUDA version")
+      ->type_name("X.Y");
+  all.matrix->add_option("--driver", raw.host.driver, "only hosts of this driver version or branch")
+      ->type_name("VERSION");
+  add_table(*all.matrix, raw);
+}
 
 Commands add_commands(CLI::App& app, Raw& raw) {
   Commands all{};
@@ -146,7 +219,9 @@ Commands add_commands(CLI::App& app, Raw& raw) {
   all.env->add_option("--shell", raw.shell, "sh (default), fish or csh")
       ->check(one_of({"sh", "fish", "csh"}))
       ->type_name("SHELL");
-  for (CLI::App* const command : {all.extract, all.inspect, all.list, all.verify, all.env}) {
+  add_host_commands(app, raw, all);
+  for (CLI::App* const command : {all.extract, all.inspect, all.list, all.verify, all.env,
+                                  all.check, all.probe, all.run, all.matrix}) {
     add_common(*command, raw);
     command->fallthrough(false);
   }
@@ -306,6 +381,19 @@ Invocation invocation_of(const Commands& commands, Raw raw, const commands::Env&
     invocation.command = commands::InspectOptions{std::move(raw.bundle), raw.deep};
   } else if (*commands.verify) {
     invocation.command = commands::VerifyOptions{std::move(raw.bundle), raw.repair};
+  } else if (*commands.check) {
+    invocation.command = commands::CheckOptions{std::move(raw.bundle), std::move(raw.host),
+                                                std::move(raw.application)};
+  } else if (*commands.probe) {
+    invocation.command = commands::ProbeOptions{std::move(raw.tree), raw.timeout_s};
+  } else if (*commands.trial) {
+    invocation.command = commands::TrialOptions{};
+  } else if (*commands.run) {
+    invocation.command =
+        commands::RunOptions{std::move(raw.tree), std::move(raw.command), std::move(raw.host.root)};
+  } else if (*commands.matrix) {
+    invocation.command = commands::MatrixOptions{std::move(raw.cuda), std::move(raw.host.driver),
+                                                 std::move(raw.host.table)};
   } else {
     invocation.command = commands::EnvOptions{std::move(raw.tree), shell_named(raw.shell)};
   }

@@ -41,6 +41,19 @@ Result<int> run_command(const Invocation& invocation, const commands::Env& env,
             return commands::run_verify(options, console);
           },
           [&](const commands::EnvOptions& options) { return commands::run_env(options, console); },
+          [&](const commands::CheckOptions& options) {
+            return commands::run_check(options, env, console);
+          },
+          [&](const commands::ProbeOptions& options) {
+            return commands::run_probe(options, env, console);
+          },
+          [&](const commands::TrialOptions& options) { return commands::run_trial(options); },
+          [&](const commands::RunOptions& options) {
+            return commands::run_run(options, env, console);
+          },
+          [&](const commands::MatrixOptions& options) {
+            return commands::run_matrix(options, console);
+          },
       },
       invocation.command);
 }

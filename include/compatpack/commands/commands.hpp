@@ -56,10 +56,49 @@ struct EnvOptions {
   pipeline::Shell shell = pipeline::Shell::sh;
 };
 
+/// Which host a command looks at.
+struct HostOptions {
+  std::string root = "/";              ///< the folder that stands for its "/"
+  std::string driver = {};             ///< kernel driver of another machine; "" for this one's
+  std::vector<std::string> gpus = {};  ///< names of its GPUs, in place of what is here
+  std::string table = {};              ///< file with a newer table; "" for the built-in one
+};
+
+struct CheckOptions {
+  BundleOptions bundle = {};  ///< or a folder with a libcuda; path "" for the host alone
+  HostOptions host = {};
+  std::string application = {};  ///< a program, to see which libcuda it would take
+};
+
+struct ProbeOptions {
+  std::string tree = {};  ///< "" for the host's own driver
+  unsigned timeout_s = 60;
+};
+
+/// The part of probe that runs in a process of its own. Not for users.
+struct TrialOptions {};
+
+struct RunOptions {
+  std::string tree;
+  std::vector<std::string> command;  ///< at least one word
+  std::string root = "/";            ///< where the host's driver version is read
+};
+
+struct MatrixOptions {
+  std::string cuda = {};    ///< "12.4": of the package; "" for all
+  std::string driver = {};  ///< of the host: "535" or "535.129.03"; "" for all
+  std::string table = {};   ///< file with a newer table; "" for the built-in one
+};
+
 Result<int> run_extract(const ExtractOptions& options, const Env& env, Console& console);
 Result<int> run_inspect(const InspectOptions& options, const Env& env, Console& console);
 Result<int> run_list(const ListOptions& options, Console& console);
 Result<int> run_verify(const VerifyOptions& options, Console& console);
 Result<int> run_env(const EnvOptions& options, Console& console);
+Result<int> run_check(const CheckOptions& options, const Env& env, Console& console);
+Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& console);
+Result<int> run_trial(const TrialOptions& options);
+Result<int> run_run(const RunOptions& options, const Env& env, Console& console);
+Result<int> run_matrix(const MatrixOptions& options, Console& console);
 
 }  // namespace compatpack::commands

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compatpack/base/error.hpp"
 #include "compatpack/io/file_source.hpp"
@@ -28,6 +29,13 @@ struct Env {
   std::string host_glibc;             ///< "2.36"; "" if it is another C library
   std::function<bool()> interrupted;  ///< whether a signal asks to stop
   std::function<std::chrono::steady_clock::time_point()> now;
+  std::vector<std::string> environment = {};  ///< NAME=value
+  std::string today = {};                     ///< the month, "2026-09"; "" if it is not known
+  std::string program = {};                   ///< path of this program, to start it again
+  /// Becomes the program `words[0]`, sought in PATH; comes back only if it cannot, with errno.
+  std::function<int(const std::vector<std::string>& words,
+                    const std::vector<std::string>& environment)>
+      become = {};
 };
 
 struct ConsoleStyle {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What every command that looks at the host, or at a folder of libraries, does first.
+
+#include <string>
+#include <vector>
+
+#include "compatpack/commands/commands.hpp"
+#include "compatpack/host/judge.hpp"
+#include "compatpack/host/toolkits.hpp"
+#include "compatpack/pipeline/planner.hpp"
+
+namespace compatpack::commands {
+
+/// A host as far as it was looked at, and the table to judge it by.
+struct HostLook {
+  host::HostFacts facts;
+  host::LoaderFacts loader;
+  std::vector<host::Runtime> runtimes;
+  knowledge::CompatTable table;
+};
+
+/// Looks at the host. `tree`, absolute, and `application` as for host::read_loader().
+///
+/// Errors: io; usage for a version that is none; those of the table and of the application.
+Result<HostLook> look_at_host(const HostOptions& options, const Env& env, const std::string& tree,
+                              const std::string& application);
+
+/// The table in `file`, or the built-in one if that is "".
+Result<knowledge::CompatTable> open_table(const std::string& file);
+
+/// The driver version of the folder at `path`: of its one regular file libcuda.so.VERSION.
+///
+/// Errors, with `subject`: io; not_recognized where it holds none; unsupported where it holds two.
+Result<DriverVersion> driver_of_folder(const std::string& path);
+
+/// What stands in a folder of libraries: a tree of ours, or an installed package of NVIDIA's.
+/// Errors as above, and those of formats::parse_elf().
+Result<host::Package> package_of_folder(const std::string& path);
+
+/// What a tree made by `plan` would be.
+host::Package package_of(const pipeline::Plan& plan);
+
+/// "535.129.03" or "535" of --driver. Error usage.
+Result<DriverVersion> parse_driver_option(const std::string& text);
+
+}  // namespace compatpack::commands

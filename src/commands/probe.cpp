@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "compatpack/base/text.hpp"
+#include "compatpack/commands/commands.hpp"
+#include "compatpack/host/cuda_trial.hpp"
+#include "compatpack/io/child_process.hpp"
+#include "compatpack/io/text_file.hpp"
+#include "compatpack/knowledge/cuda_errors.hpp"
+#include "compatpack/pipeline/activation.hpp"
+#include "compatpack/pipeline/target.hpp"
+
+#include "bundle_steps.hpp"
+#include "host_steps.hpp"
+
+namespace compatpack::commands {
+namespace {
+
+using host::TrialDevice;
+using host::TrialReport;
+
+// A report of 16 GPUs has 10 KB.
+constexpr ByteCount kReportMax{1U << 20U};
+constexpr int kNo = 5;
+constexpr std::size_t kLabelWidth = 15;
+
+struct Outcome {
+  bool works = false;
+  std::string reason;
+  std::string next;
+  std::optional<int> code;  // the CUDA error that decided, if one did
+};
+
+std::string described(int code) {
+  const auto row = knowledge::cuda_error(code);
+  return std::string(row.name) + " (" + std::to_string(code) + "): " + std::string(row.meaning);
+}
+
+Outcome failed(const std::string& call, int code) {
+  return {false, call + " gives " + described(code), std::string(knowledge::cuda_error(code).next),
+          code};
+}
+
+std::string signal_name(int number) {
+  const char* const name = ::sigabbrev_np(number);
+  return name == nullptr ? "signal " + std::to_string(number) : "SIG" + std::string(name);
+}
+
+/// `folder` without links, as the loader's files are told; itself where it cannot be resolved.
+std::string resolved(const std::string& folder) {
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(folder.c_str(), nullptr),
+                                                    &std::free);
+  return real ? real.get() : folder;
+}
+
+Outcome judge_devices(const TrialReport& report) {
+  if (report.devices.empty()) {
+    return {false, "cuInit works, and there is no device",
+            std::string(knowledge::cuda_error(100).next), 100};
+  }
+  for (const TrialDevice& device : report.devices) {
+    if (device.kernel_ran) {
+      continue;
+    }
+    const std::string name = device.name.empty() ? "a device" : device.name;
+    if (device.code > 0) {
+      return failed(name + ": " + device.failed_call, device.code);
+    }
+    return {false,
+            name + ": " +
+                (device.failed_call.empty() ? "not tried to its end"
+                 : device.code < 0          ? "the library lacks " + device.failed_call
+                                            : device.failed_call + " is wrong"),
+            "do not trust this tree; see `compatpack verify TREE`", std::nullopt};
+  }
+  return {true, "yes", "", std::nullopt};
+}
+
+/// The verdict on what the child has reported and how it ended. `tree` is "" for the host's own
+/// driver.
+Outcome judge(const TrialReport& report, const io::ChildEnd& end, const std::string& tree,
+              unsigned timeout_s) {
+  const std::string step = report.last_call.empty() ? "" : " in " + report.last_call;
+  if (end.timed_out) {
+    return {
+        false, "no answer within " + std::to_string(timeout_s) + " s" + step,
+        "give it more time with --timeout, or see the kernel's log (dmesg): a GPU that has fallen "
+        "off hangs like this",
+        std::nullopt};
+  }
+  if (end.signal != 0) {
+    return {false, "the driver's library crashed" + step + " (" + signal_name(end.signal) + ")",
+            "see `compatpack verify TREE`, and the kernel's log (dmesg)", std::nullopt};
+  }
+  if (!report.load_error.empty()) {
+    return {false, "libcuda.so.1 cannot be loaded: " + report.load_error,
+            tree.empty() ? "there is no driver here" : "see `compatpack verify TREE`",
+            std::nullopt};
+  }
+  if (!report.finished) {
+    return {false, "the library ended the process" + step, "see `compatpack verify TREE`",
+            std::nullopt};
+  }
+  if (!tree.empty() && !report.library.starts_with(tree + "/")) {
+    return {false, "another libcuda was loaded: " + report.library,
+            "see what `compatpack check TREE` says of the loader's path", std::nullopt};
+  }
+  if (report.libcudas.size() > 1) {
+    return {false,
+            "two libcudas are in one process: " + report.libcudas[0] + " and " + report.libcudas[1],
+            "see what `compatpack check TREE` says of CUDA_INJECTION64_PATH", std::nullopt};
+  }
+  if (!report.missing.empty()) {
+    return {false, "the library lacks " + report.missing, "see `compatpack verify TREE`",
+            std::nullopt};
+  }
+  if (!report.init || *report.init != 0) {
+    return failed("cuInit", report.init.value_or(999));
+  }
+  return judge_devices(report);
+}
+
+std::string api_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+void print(const TrialReport& report, const Outcome& outcome, Console& console) {
+  const auto row = [&console](std::string label, const std::string& text) {
+    if (!text.empty()) {
+      label.resize(kLabelWidth, ' ');
+      console.answer(label + printable(text));
+    }
+  };
+  row("loaded", report.library);
+  row("JIT compiler", report.jit);
+  row("driver API", report.driver_api ? api_text(*report.driver_api) + " (cuDriverGetVersion: " +
+                                            std::to_string(*report.driver_api) +
+                                            "; it says nothing of whether it works)"
+                                      : "");
+  row("cuInit", report.init ? described(*report.init) : "");
+  for (std::size_t i = 0; i < report.devices.size(); ++i) {
+    const TrialDevice& device = report.devices[i];
+    std::string text = device.name + ", " + std::to_string(device.major) + "." +
+                       std::to_string(device.minor) + ", " + human_size({device.memory}) + ": ";
+    text += device.kernel_ran ? "a kernel compiled, ran, and gave what it should"
+            : device.code > 0 ? device.failed_call + " gives " + described(device.code)
+                              : device.failed_call;
+    row("device " + std::to_string(i), text);
+  }
+  console.answer("");
+  console.answer(outcome.works ? "works here (verified by cuInit, and by a kernel on each device)"
+                               : "no: " + printable(outcome.reason));
+  if (!outcome.next.empty()) {
+    console.answer("  next: " + printable(outcome.next));
+  }
+}
+
+Json document(const TrialReport& report, const io::ChildEnd& end, const Outcome& outcome) {
+  Json devices = Json::array();
+  for (const TrialDevice& device : report.devices) {
+    devices.push_back(
+        {{"name", device.name},
+         {"capability", std::to_string(device.major) + "." + std::to_string(device.minor)},
+         {"memory", device.memory},
+         {"works", device.kernel_ran},
+         {"failed_call", device.failed_call.empty() ? Json() : Json(device.failed_call)},
+         {"code", device.kernel_ran ? Json() : Json(device.code)}});
+  }
+  return {{"verdict", outcome.works ? "verified" : "no"},
+          {"reason", outcome.reason},
+          {"cuda_error", outcome.code ? Json(*outcome.code) : Json()},
+          {"next", outcome.next},
+          {"libcuda", report.library.empty() ? Json() : Json(report.library)},
+          {"libcudas_in_memory", report.libcudas},
+          {"jit_compiler", report.jit.empty() ? Json() : Json(report.jit)},
+          {"driver_api", report.driver_api ? Json(*report.driver_api) : Json()},
+          {"cuinit", report.init ? Json(*report.init) : Json()},
+          {"devices", std::move(devices)},
+          {"timed_out", end.timed_out},
+          {"signal", end.signal == 0 ? Json() : Json(signal_name(end.signal))}};
+}
+
+}  // namespace
+
+Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& console) {
+  std::vector<std::string> environment = env.environment;
+  std::string tree;
+  if (!options.tree.empty()) {
+    CP_CHECK(driver_of_folder(options.tree));
+    CP_TRY(tree, io::absolute_target(options.tree));
+    CP_CHECK(pipeline::check_tree_path(tree));
+    environment = pipeline::activated(std::move(environment), tree);
+  }
+  if (const auto preload = host::value_of(environment, "LD_PRELOAD")) {
+    console.warn("LD_PRELOAD is left out of the probe: " + std::string(*preload));
+    std::erase_if(environment,
+                  [](const std::string& line) { return line.starts_with("LD_PRELOAD="); });
+  }
+  const std::vector<std::string> words{"probe-trial"};
+  CP_TRY(const io::ChildEnd end, io::run_child({.program = env.program,
+                                                .words = words,
+                                                .environment = environment,
+                                                .timeout = std::chrono::seconds(options.timeout_s),
+                                                .output_max = kReportMax,
+                                                .interrupted = env.interrupted}));
+  const TrialReport report = host::parse_trial_report(end.report);
+  const Outcome outcome = judge(report, end, resolved(tree), options.timeout_s);
+  if (console.json()) {
+    console.document(rendered(document(report, end, outcome)));
+  } else {
+    print(report, outcome, console);
+  }
+  return outcome.works ? 0 : kNo;
+}
+
+Result<int> run_trial(const TrialOptions&) {
+  // A crash of the driver is an answer, not a core file of gigabytes; and nobody waits once the
+  // parent is gone.
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  host::run_cuda_trial(io::kReportFd);
+  return 0;
+}
+
+}  // namespace compatpack::commands
