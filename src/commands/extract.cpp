@@ -11,6 +11,7 @@
 #include "compatpack/pipeline/tree.hpp"
 
 #include "bundle_steps.hpp"
+#include "host_steps.hpp"
 
 namespace compatpack::commands {
 namespace {
@@ -267,9 +268,22 @@ class Extract {
       console_.answer(line + human_size(file.size) + (links.empty() ? "" : "  " + links));
     }
     console_.answer("  verified: " + describe_verification(info(), verification, options_.verify));
+    print_expectation(plan);
     if (!plan.texts.empty() && !options_.dry_run && plan.driver) {
       console_.answer("  to use it: . " + shell_word(options_.out + "/env.sh"));
     }
+  }
+
+  /// What `check` would say on this host. Where the host cannot be looked at, nothing.
+  void print_expectation(const pipeline::Plan& plan) {
+    const auto look = look_at_host({}, env_, target_, "");
+    if (!look || !plan.driver) {
+      return;
+    }
+    const host::Package package = package_of(plan);
+    const host::Judgement judgement = host::judge(look->facts, &package, look->table, env_.today);
+    console_.answer("  on this host: " + std::string(words_of(judgement.verdict)) + ": " +
+                    printable(judgement.reason));
   }
 
   /// The links that lead to a file, through other links too.
