@@ -88,6 +88,19 @@ TEST_CASE("elf: a file without program headers still has its note") {
   CHECK(identity->forward_compat_note == std::optional<std::string>(kNote));
 }
 
+TEST_CASE("elf: search paths are read as they stand, each from its own tag") {
+  const auto both =
+      parse(ElfFile().with_needed("libcuda.so.1").with_rpath("/a:$ORIGIN").with_runpath("/b"));
+  const auto none = parse(ElfFile().with_needed("libcuda.so.1"));
+
+  REQUIRE(both);
+  CHECK(both->rpath == "/a:$ORIGIN");
+  CHECK(both->runpath == "/b");
+  REQUIRE(none);
+  CHECK(none->rpath.empty());
+  CHECK(none->runpath.empty());
+}
+
 TEST_CASE("elf: a static program has no soname and needs nothing") {
   const auto identity = parse(ElfFile().as_executable().without_dynamic());
 

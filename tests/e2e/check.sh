@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # What check says of each host picture in tests/hosts, of a tree, of a bundle and of a program.
+# shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 hosts=$REPO/tests/hosts

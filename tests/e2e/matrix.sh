@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # matrix: the table as NVIDIA prints it, its rows by package and host, and a user's own table.
+# shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 expect_status 0 -- "$COMPATPACK" matrix

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # run: a command with the tree active, its status and signals, and the same guard as env.sh.
 # shellcheck disable=SC2016 # code for the shell that is run
+# shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 "$FIXTURE_TOOL" nvidia-run --version 550.54.15 --out driver.run
