@@ -139,6 +139,7 @@ int main(int argc, char** argv) {
       .interrupted = [] { return stop_signal != 0; },
       .now = &std::chrono::steady_clock::now,
       .environment = std::move(variables),
+      .host_root = "/",
       .today = this_month(),
       .program = "/proc/self/exe",
       .become = [&before](const auto& words,

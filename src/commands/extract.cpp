@@ -276,8 +276,11 @@ class Extract {
 
   /// What `check` would say on this host. Where the host cannot be looked at, nothing.
   void print_expectation(const pipeline::Plan& plan) {
-    const auto look = look_at_host({}, env_, target_, "");
-    if (!look || !plan.driver) {
+    if (env_.host_root.empty() || !plan.driver) {
+      return;
+    }
+    const auto look = look_at_host({.root = env_.host_root}, env_, target_, "");
+    if (!look) {
       return;
     }
     const host::Package package = package_of(plan);

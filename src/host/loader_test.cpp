@@ -137,6 +137,8 @@ TEST_CASE("loader: DT_RPATH is stronger than the tree, DT_RUNPATH is not") {
       .text("/app/both",
             ElfFile().with_needed("libcuda.so.1").with_rpath(own).with_runpath("/none").bytes())
       .text("/app/inherits", ElfFile().with_needed("libx.so").with_rpath(own + ":/app").bytes())
+      .text("/app/mixed",
+            ElfFile().with_needed("libx.so").with_rpath(own).with_runpath("/app").bytes())
       .text("/app/libx.so", ElfFile().with_needed("libcuda.so.1").bytes());
   const auto takes = [&](const char* app) {
     return machine.look({}, app).application->needs.at(0).takes->path;
@@ -145,6 +147,7 @@ TEST_CASE("loader: DT_RPATH is stronger than the tree, DT_RUNPATH is not") {
   CHECK(takes("/app/rpath") == own + "/libcuda.so.1");
   CHECK(takes("/app/runpath") == "/tree/libcuda.so.1");
   CHECK(takes("/app/both") == "/tree/libcuda.so.1");
+  CHECK(takes("/app/mixed") == "/tree/libcuda.so.1");  // its DT_RUNPATH puts its DT_RPATH out
   CHECK(takes("/app/inherits") == own + "/libcuda.so.1");
   CHECK(any_grave(find_hazards(machine.look({}, "/app/rpath"), "", "/tree")));
   CHECK_FALSE(any_grave(find_hazards(machine.look({}, "/app/runpath"), "", "/tree")));

@@ -52,6 +52,7 @@ TEST_CASE("gpu names: class and architecture, as the drivers write them") {
       {"NVIDIA GB10", unclear, A::blackwell},
       {"NVIDIA DRIVE P2021", unclear, A::unknown},
       {"NVIDIA DGX Display", unclear, A::unknown},
+      {"Tesla T4-8Q", unclear, A::unknown},
       {"GRID V100-8Q", unclear, A::unknown},
       {"NVIDIA A40-48Q", unclear, A::unknown},
       {"NVIDIA A100-1-5C", unclear, A::unknown},
