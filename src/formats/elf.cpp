@@ -450,8 +450,8 @@ std::string_view name_of(const ElfHead& head) {
     int bits;
     std::string_view name;
   };
-  constexpr Row kRows[] = {
-      {62, 64, "x86_64"}, {3, 32, "i386"}, {183, 64, "aarch64"}, {21, 64, "ppc64le"}};
+  constexpr auto kRows = std::to_array<Row>(
+      {{62, 64, "x86_64"}, {3, 32, "i386"}, {183, 64, "aarch64"}, {21, 64, "ppc64le"}});
   for (const Row& row : kRows) {
     if (head.order == ByteOrder::little && head.machine == row.machine && head.bits == row.bits) {
       return row.name;

@@ -30,7 +30,7 @@ constexpr std::array<ComponentRow, 7> kComponents{{
 
 // Stems and components: NVIDIA's forward-compatibility page and package lists for `cuda`; for the
 // rest the grouping of libnvidia-container (nvc_info.c) and the file lists of drivers 304 to 610.
-constexpr LibraryRow kLibraries[] = {
+constexpr auto kLibraries = std::to_array<LibraryRow>({
     {"libcuda", Component::cuda, ".so.1"},
     {"libnvidia-ptxjitcompiler", Component::cuda, ".so.1"},
     // 470.42.01 to 470.63.01 name themselves libnvvm.so.4, which is the toolkit's library.
@@ -103,7 +103,7 @@ constexpr LibraryRow kLibraries[] = {
     {"libnvidia-sandboxutils", Component::host, ""},
     {"libnvidia-vgpu", Component::host, ""},
     {"libnvidia-vgxcfg", Component::host, ""},
-};
+});
 
 }  // namespace
 

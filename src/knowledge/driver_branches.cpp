@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/knowledge/driver_branches.hpp"
 
+#include <array>
+
 namespace compatpack::knowledge {
 namespace {
 
@@ -13,7 +15,7 @@ using Type = BranchType;
 // where NVIDIA gives no month, endoflife.date's (built from NVIDIA's releases.json) is taken for
 // production branches, and none for new-feature branches. NVIDIA's pages give 2028-06 and 2028-08
 // for 580: the earlier is taken. 560's and 565's type is endoflife.date's, 615's is inferred.
-constexpr BranchRow kBranches[] = {
+constexpr auto kBranches = std::to_array<BranchRow>({
     {410, {10, 0}, Type::unknown, ""},
     {418, {10, 1}, Type::long_term, "2022-03"},
     {440, {10, 2}, Type::new_feature, "2020-11"},
@@ -42,7 +44,7 @@ constexpr BranchRow kBranches[] = {
     {610, {13, 3}, Type::new_feature, "2026-08"},
     {615, {13, 4}, Type::new_feature, ""},
     {620, {13, 5}, Type::long_term, "2029-09"},
-};
+});
 
 }  // namespace
 
