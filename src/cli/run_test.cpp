@@ -450,7 +450,7 @@ TEST_CASE("run: --no-verify is said loudly and recorded") {
   CHECK(outcome.status == 0);
   CHECK(outcome.err ==
         "compatpack: warning: --no-verify: the bundle's checksums are not compared\n");
-  CHECK(outcome.out.find("  verified: NOT VERIFIED: --no-verify was given\n") != std::string::npos);
+  CHECK(outcome.out.find("  NOT VERIFIED: --no-verify was given\n") != std::string::npos);
   const Json receipt = Json::parse(content_of(session.at("tree/compatpack.json")));
   CHECK(receipt["verification_skipped"] == true);
   CHECK(receipt["bundle"]["verified"].empty());
@@ -608,7 +608,7 @@ TEST_CASE("run: inspect --deep reads the libraries too") {
   CHECK(outcome.out.find("architecture  i386, x86_64\n") != std::string::npos);
   CHECK(outcome.out.find("needs glibc   2.17\n"
                          "accepts hosts 535 550 570\n"
-                         "verified      cksum and MD5 of its header\n") != std::string::npos);
+                         "contents      verified: cksum and MD5 of its header\n") != std::string::npos);
   const Json json = Json::parse(session.run({"inspect", session.bundle(), "--deep", "--json"}).out);
   CHECK(json["host_branches"] == Json({535, 550, 570}));
   CHECK(json["libcuda_archs"] == Json({"i386", "x86_64"}));

@@ -68,7 +68,7 @@ std::string describe_verification(const pipeline::BundleInfo& info,
            (verification.members_checked == 1 ? " file" : " files") + " by " +
            info.member_claims_origin;
   }
-  return out;
+  return "verified: " + out;
 }
 
 Json json_of(const pipeline::BundleInfo& info) {

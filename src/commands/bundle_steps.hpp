@@ -28,8 +28,8 @@ struct OpenBundle {
 /// where nobody makes a claim.
 Result<OpenBundle> open_bundle(const BundleOptions& options, Console& console);
 
-/// "MD5 and cksum of its header, SHA-256 of --sha256"; "not verified: ..." where there was
-/// nothing, "NOT VERIFIED: ..." where the user said so.
+/// "verified: MD5 and cksum of its header, SHA-256 of --sha256"; "not verified: ..." where there
+/// was nothing, "NOT VERIFIED: ..." where the user said so.
 std::string describe_verification(const pipeline::BundleInfo& info,
                                   const pipeline::Verification& verification,
                                   pipeline::Verify verify);

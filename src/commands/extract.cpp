@@ -267,7 +267,7 @@ class Extract {
       const std::string links = links_to(plan, file.to);
       console_.answer(line + human_size(file.size) + (links.empty() ? "" : "  " + links));
     }
-    console_.answer("  verified: " + describe_verification(info(), verification, options_.verify));
+    console_.answer("  " + describe_verification(info(), verification, options_.verify));
     print_expectation(plan);
     if (!plan.texts.empty() && !options_.dry_run && plan.driver) {
       console_.answer("  to use it: . " + shell_word(options_.out + "/env.sh"));

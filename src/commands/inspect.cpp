@@ -68,6 +68,11 @@ std::string describe_claims(const pipeline::BundleInfo& info) {
     out += (out.empty() ? "" : ", ") + std::string(name_of(claim.algorithm)) + " over bytes " +
            std::to_string(claim.covers.begin.value) + ".." + std::to_string(claim.covers.end.value);
   }
+  if (!info.member_claims.empty()) {
+    out += (out.empty() ? "" : ", ") +
+           std::string(name_of(info.member_claims.begin()->second.algorithm)) + " of " +
+           std::to_string(info.member_claims.size()) + " files, in " + info.member_claims_origin;
+  }
   return out.empty() ? "none: whether it is whole cannot be told" : out;
 }
 
@@ -106,7 +111,7 @@ void print(const pipeline::BundleInfo& info, const DeepFacts* deep, Console& con
   row("libraries", words(files));
   row("needs glibc", deep->plan.glibc_needed);
   row("accepts hosts", branches_of(deep->plan));
-  row("verified", describe_verification(info, deep->verification, pipeline::Verify::claims));
+  row("contents", describe_verification(info, deep->verification, pipeline::Verify::claims));
 }
 
 Json document(const pipeline::BundleInfo& info, const DeepFacts* deep) {

@@ -51,8 +51,8 @@ Result<int> verify_bundle(const VerifyOptions& options, Console& console) {
   console.answer(printable(path) + ": " + (verified ? "whole" : "readable") + ", " +
                  std::to_string(reader.members()) + " members, " + human_size(reader.unpacked()) +
                  " unpacked");
-  console.answer("  verified: " + describe_verification(open.bundle->info(), verification,
-                                                        pipeline::Verify::claims));
+  console.answer(
+      "  " + describe_verification(open.bundle->info(), verification, pipeline::Verify::claims));
   console.answer("  SHA-256:  " + verification.sha256);
   if (console.json()) {
     console.document(rendered({{"status", verified ? "verified" : "not verified"},

@@ -23,6 +23,15 @@ bool matches(const std::vector<std::string>& globs, const RelPath& path) {
   });
 }
 
+/// The bundle's own licence: a driver's, a redistributable archive's, or a package's.
+bool is_licence(const RelPath& path) {
+  constexpr int kNoDeeper = FNM_PATHNAME;
+  return path.text() == "LICENSE" ||
+         ::fnmatch("*-archive/LICENSE", path.text().c_str(), kNoDeeper) == 0 ||
+         ::fnmatch("usr/share/doc/*/copyright", path.text().c_str(), kNoDeeper) == 0 ||
+         ::fnmatch("usr/share/licenses/*/LICENSE", path.text().c_str(), kNoDeeper) == 0;
+}
+
 std::string known_components() {
   std::string names;
   for (const auto& row : knowledge::components()) {
@@ -85,7 +94,7 @@ Selection select_by_path(const RelPath& path, const SelectionRequest& request) {
   if (path.text() == ".manifest") {
     return {Use::manifest, "", ""};
   }
-  if (path.text() == "LICENSE") {
+  if (is_licence(path)) {
     return {Use::licence, "", ""};
   }
   if (matches(request.exclude, path)) {

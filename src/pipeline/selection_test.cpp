@@ -180,3 +180,17 @@ TEST_CASE("selection: a component that is none is named, with those that there a
   CHECK(parse_components("cuda,cdua").error().found == "cdua");
   CHECK(parse_components("").error().what == "no component named");
 }
+
+TEST_CASE("selection: the licence is the bundle's own, wherever its kind of bundle keeps it") {
+  SelectionRequest request{.components = {knowledge::Component::cuda}, .arch = "x86_64"};
+  for (const char* const path :
+       {"LICENSE", "cuda_compat-linux-x86_64-590.44.01_cuda13.1-archive/LICENSE",
+        "usr/share/doc/cuda-compat-12-4/copyright", "usr/share/licenses/nvidia-driver/LICENSE"}) {
+    CAPTURE(path);
+    CHECK(select_by_path(*RelPath::parse(path), request).use == Selection::Use::licence);
+  }
+  for (const char* const path : {"supported-gpus/LICENSE", "usr/share/doc/a/b/copyright"}) {
+    CAPTURE(path);
+    CHECK(select_by_path(*RelPath::parse(path), request).use == Selection::Use::none);
+  }
+}
