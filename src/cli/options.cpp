@@ -189,7 +189,7 @@ void add_host_commands(CLI::App& app, Raw& raw, Commands& all) {
 Commands add_commands(CLI::App& app, Raw& raw) {
   Commands all{};
   all.extract = app.add_subcommand("extract", "verify a bundle and make a compat tree of it");
-  add_bundle(*all.extract, raw, "an NVIDIA .run file");
+  add_bundle(*all.extract, raw, "a .run, .deb or .rpm file, or a tar archive");
   all.extract->add_option("-o,--out", raw.out, "folder to make")->required()->type_name("DIR");
   all.extract
       ->add_option("--prefix", raw.prefix,
@@ -201,11 +201,11 @@ Commands add_commands(CLI::App& app, Raw& raw) {
   add_selection(*all.extract, raw);
 
   all.inspect = app.add_subcommand("inspect", "say what a bundle is, from its header");
-  add_bundle(*all.inspect, raw, "an NVIDIA .run file");
+  add_bundle(*all.inspect, raw, "a .run, .deb or .rpm file, or a tar archive");
   all.inspect->add_flag("--deep", raw.deep, "read the libraries too");
 
   all.list = app.add_subcommand("list", "list a bundle's members, and which extract would take");
-  add_bundle(*all.list, raw, "an NVIDIA .run file");
+  add_bundle(*all.list, raw, "a .run, .deb or .rpm file, or a tar archive");
   add_selection(*all.list, raw);
 
   all.verify = app.add_subcommand("verify",

@@ -3,9 +3,11 @@
 
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "compatpack/cli/options.hpp"
 #include "compatpack/commands/commands.hpp"
+#include "compatpack/io/digest.hpp"
 
 namespace compatpack::cli {
 namespace {
@@ -71,13 +73,24 @@ int run(std::span<const std::string> arguments, const commands::Env& env) {
     }
     env.out.flush();
     if (!env.out) {
-      console.error(
-          Error{.code = Errc::io, .what = "cannot write the answer", .subject = "stdout"});
+      console.error(Error{.code = Errc::io,
+                          .what = "cannot write the answer",
+                          .subject = "stdout",
+                          .hint = "what was to be done is done; only saying so failed"});
       return exit_status(Errc::io);
     }
     return *status;
   } catch (const std::bad_alloc&) {
     console.error(Error{.code = Errc::io, .what = "out of memory; nothing was written"});
+    return exit_status(Errc::io);
+  } catch (const io::DigestUnavailable& fault) {
+    console.error(Error{.code = Errc::unsupported,
+                        .what = "the bundle's checksums cannot be computed here",
+                        .found = fault.what(),
+                        .hint = "--no-verify does without them, and the receipt says so"});
+    return exit_status(Errc::unsupported);
+  } catch (const std::system_error& fault) {
+    console.error(Error{.code = Errc::io, .what = "cannot go on", .found = fault.what()});
     return exit_status(Errc::io);
   } catch (const std::exception& fault) {
     console.error(Error{.code = Errc::io,

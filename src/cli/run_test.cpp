@@ -608,7 +608,8 @@ TEST_CASE("run: inspect --deep reads the libraries too") {
   CHECK(outcome.out.find("architecture  i386, x86_64\n") != std::string::npos);
   CHECK(outcome.out.find("needs glibc   2.17\n"
                          "accepts hosts 535 550 570\n"
-                         "contents      verified: cksum and MD5 of its header\n") != std::string::npos);
+                         "contents      verified: cksum and MD5 of its header\n") !=
+        std::string::npos);
   const Json json = Json::parse(session.run({"inspect", session.bundle(), "--deep", "--json"}).out);
   CHECK(json["host_branches"] == Json({535, 550, 570}));
   CHECK(json["libcuda_archs"] == Json({"i386", "x86_64"}));

@@ -57,7 +57,7 @@ Result<Subject> look_at_subject(const CheckOptions& options, const Env& env, Con
   }
   if (is_folder(path)) {
     CP_TRY(subject.package, package_of_folder(path));
-    CP_TRY(subject.tree, io::absolute_target(path));
+    CP_TRY(subject.tree, io::absolute_folder(path));
   } else {
     CP_TRY(subject.package, package_of_bundle(options, env, console));
   }

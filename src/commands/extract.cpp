@@ -34,13 +34,22 @@ bool was_verified(const Receipt& receipt, const DigestClaim& claim) {
 
 /// Whether the header and its claims identify the whole bundle: some digest that cannot be met by
 /// chance covers all payloads.
-bool is_identified_by_header(const pipeline::BundleInfo& info) {
-  return std::all_of(info.payloads.begin(), info.payloads.end(), [&](const ByteRange& payload) {
-    return std::any_of(info.claims.begin(), info.claims.end(), [&](const DigestClaim& claim) {
-      return claim.algorithm != DigestAlgorithm::cksum && claim.covers.begin <= payload.begin &&
-             claim.covers.end >= payload.end;
-    });
-  });
+bool is_identified_by_header(const pipeline::BundleInfo& info, const Receipt& receipt) {
+  // A package's header has a digest of each file that the tree has of it.
+  const bool by_members =
+      !info.member_claims.empty() && std::all_of(receipt.files.begin(), receipt.files.end(),
+                                                 [&info](const pipeline::ReceiptFile& file) {
+                                                   return file.from.empty() ||
+                                                          info.member_claims.contains(file.from);
+                                                 });
+  return by_members ||
+         std::all_of(info.payloads.begin(), info.payloads.end(), [&](const ByteRange& payload) {
+           return std::any_of(
+               info.claims.begin(), info.claims.end(), [&](const DigestClaim& claim) {
+                 return claim.algorithm != DigestAlgorithm::cksum &&
+                        claim.covers.begin <= payload.begin && claim.covers.end >= payload.end;
+               });
+         });
 }
 
 /// SHA-256 of the whole bundle. Error mismatch where one of `claims` does not hold.
@@ -63,7 +72,7 @@ class Extract {
       : options_(options), env_(env), console_(console) {}
 
   Result<int> run() {
-    CP_TRY(target_, io::absolute_target(options_.out));
+    CP_TRY(target_, io::absolute_tree(options_.out));
     CP_CHECK(pipeline::check_tree_path(target_));
     request_ = {options_.selection, options_.prefix.empty() ? target_ : options_.prefix};
     CP_CHECK(pipeline::check_tree_path(request_.prefix));
@@ -96,7 +105,10 @@ class Extract {
                    .hint = "choose another --out; such a folder is never replaced"};
     }
     receipt_ = *std::move(place.receipt);
-    CP_TRY(const auto faults, pipeline::check_tree(target_, receipt_, pipeline::TreeCheck::sizes));
+    // --force is what `verify` advises for a damaged tree, and damage may keep a file's size.
+    CP_TRY(const auto faults, pipeline::check_tree(target_, receipt_,
+                                                   options_.force ? pipeline::TreeCheck::digests
+                                                                  : pipeline::TreeCheck::sizes));
     CP_TRY(const bool same, is_same_request());
     if (same && faults.empty()) {
       return true;
@@ -107,7 +119,10 @@ class Extract {
 
   Result<Done> check_replaceable(const std::vector<pipeline::TreeFault>& faults, bool same) {
     for (const pipeline::TreeFault& fault : faults) {
-      if (fault.kind == pipeline::TreeFault::Kind::extra) {
+      // Also where something of somebody else's stands under a name of the tree's.
+      using Kind = pipeline::TreeFault::Kind;
+      if (fault.kind == Kind::extra || fault.kind == Kind::not_a_file ||
+          fault.kind == Kind::not_a_link) {
         return Error{.code = Errc::conflict,
                      .what = "tree holds a file that compatpack did not put there",
                      .subject = options_.out,
@@ -115,7 +130,7 @@ class Extract {
                      .hint = "move it away; nothing that is not compatpack's is ever removed"};
       }
     }
-    if (options_.force || options_.dry_run) {
+    if (options_.force) {
       return Done{};
     }
     if (same) {
@@ -157,7 +172,7 @@ class Extract {
         options_.verify == Verify::nothing ||
         std::all_of(said.begin(), said.end(),
                     [this](const DigestClaim& claim) { return was_verified(receipt_, claim); });
-    if (nothing_new && is_identified_by_header(info())) {
+    if (nothing_new && is_identified_by_header(info(), receipt_)) {
       return true;
     }
     CP_TRY(auto again, pipeline::Bundle::open(info().path, &console_, open_.read.limits));

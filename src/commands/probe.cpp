@@ -194,7 +194,7 @@ Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& cons
   std::string tree;
   if (!options.tree.empty()) {
     CP_CHECK(driver_of_folder(options.tree));
-    CP_TRY(tree, io::absolute_target(options.tree));
+    CP_TRY(tree, io::absolute_folder(options.tree));
     CP_CHECK(pipeline::check_tree_path(tree));
     environment = pipeline::activated(std::move(environment), tree);
   }

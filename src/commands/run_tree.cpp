@@ -47,7 +47,7 @@ Result<bool> is_wanted(const RunOptions& options, const DriverVersion& ours, con
 
 Result<int> run_run(const RunOptions& options, const Env& env, Console& console) {
   CP_TRY(const DriverVersion ours, driver_of_folder(options.tree));
-  CP_TRY(const std::string tree, io::absolute_target(options.tree));
+  CP_TRY(const std::string tree, io::absolute_folder(options.tree));
   CP_CHECK(pipeline::check_tree_path(tree));
   CP_TRY(const bool wanted, is_wanted(options, ours, env, console));
   const int reason = env.become(

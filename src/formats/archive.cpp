@@ -68,8 +68,8 @@ struct ArchiveReader::State {
         return static_cast<la_ssize_t>(*count);
       }
       state.source_error = std::move(count).error();
-    } catch (const std::bad_alloc&) {
-      state.source_error = io_error("cannot go on", "", ENOMEM);
+    } catch (const std::exception& fault) {
+      state.source_error = Error{.code = Errc::io, .what = "cannot go on", .found = fault.what()};
     }
     archive_set_error(reader, EIO, "the source failed");
     return -1;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/io/block_worker.hpp"
 
-#include <cerrno>
-#include <new>
+#include <exception>
 #include <utility>
 
 namespace compatpack::io {
@@ -53,8 +52,8 @@ void BlockWorker::run() {
       if (auto done = work_(*block); !done) {
         failure = std::move(done).error();
       }
-    } catch (const std::bad_alloc&) {
-      failure = io_error("cannot go on", "", ENOMEM);
+    } catch (const std::exception& fault) {
+      failure = Error{.code = Errc::io, .what = "cannot go on", .found = fault.what()};
     }
     if (failure) {
       const std::lock_guard lock(mutex_);

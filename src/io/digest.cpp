@@ -62,9 +62,8 @@ Digest::Digest(DigestAlgorithm algorithm) : state_(std::make_unique<State>()) {
   if (!state_->evp) {
     throw std::bad_alloc();
   }
-  // A library in FIPS mode refuses MD5. Saying "unverified" instead would be a lie by omission.
   if (EVP_DigestInit_ex(state_->evp.get(), evp, nullptr) != 1) {
-    throw std::runtime_error("OpenSSL does not offer " + std::string(name_of(algorithm)));
+    throw DigestUnavailable(algorithm);
   }
 }
 

@@ -5,14 +5,17 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -20,7 +23,7 @@ namespace compatpack::io {
 namespace {
 
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
-constexpr std::string_view kStagingMark = ".compatpack-";
+constexpr std::string_view kStagingMark = ".compatpack-staging-";
 constexpr int kNameTries = 100;
 
 // Files whose write-out commit() still waits for, each an open descriptor: a process may have
@@ -48,7 +51,35 @@ std::string staging_prefix(const std::string& name) {
   return "." + name + std::string(kStagingMark);
 }
 
-/// Removes staging folders of `name` whose process is gone: their lock can be taken.
+/// Whether a lock on a folder keeps out processes of other machines, or there are none: local file
+/// systems. On NFS, flock() of a folder is known to the own machine only.
+bool locks_hold_everywhere(const Fd& folder) {
+  struct statfs facts {};
+  if (::fstatfs(folder.get(), &facts) != 0) {
+    return false;
+  }
+  constexpr std::uint32_t kXfs = 0x58465342;  // linux/magic.h lacks it, and the next
+  constexpr std::uint32_t kZfs = 0x2FC12FC1;
+  constexpr std::array<std::uint32_t, 7> kLocal{EXT4_SUPER_MAGIC,
+                                                BTRFS_SUPER_MAGIC,
+                                                TMPFS_MAGIC,
+                                                OVERLAYFS_SUPER_MAGIC,
+                                                F2FS_SUPER_MAGIC,
+                                                kXfs,
+                                                kZfs};
+  return std::find(kLocal.begin(), kLocal.end(), static_cast<std::uint32_t>(facts.f_type)) !=
+         kLocal.end();
+}
+
+/// Whether nothing has been made in a folder for so long that no extraction can be going on there.
+bool is_old(const Fd& folder) {
+  constexpr std::time_t kDay = 24 * 60 * 60;  // seconds
+  struct stat facts {};
+  return ::fstat(folder.get(), &facts) == 0 && facts.st_mtime < std::time(nullptr) - kDay;
+}
+
+/// Removes staging folders of `name` whose process is gone: their lock can be taken. Where a lock
+/// says nothing of other machines, only those that are a day old.
 void remove_stale(const Fd& parent, const std::string& name) {
   const auto names = list_folder(parent, "");
   if (!names) {
@@ -60,7 +91,8 @@ void remove_stale(const Fd& parent, const std::string& name) {
       continue;
     }
     const Fd folder(::openat(parent.get(), one.c_str(), kFolderFlags));
-    if (folder.is_open() && ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) {
+    if (folder.is_open() && ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 &&
+        (locks_hold_everywhere(folder) || is_old(folder))) {
       remove_tree(parent, one);
     }
   }
@@ -184,8 +216,13 @@ Result<std::unique_ptr<OutputDir>> OutputDir::stage(const std::string& target) {
       return io_error("cannot make a folder in", path.parent, errno);
     }
     Fd staging(::openat(parent.get(), staging_name.c_str(), kFolderFlags));
-    // The lock tells others that this folder is in use. Where the file system has none (some
-    // network file systems), nobody can take it either, and nothing is ever removed.
+    if (!staging.is_open() && errno != ENOENT) {
+      const int reason = errno;
+      ::unlinkat(parent.get(), staging_name.c_str(), AT_REMOVEDIR);
+      return io_error("cannot open a folder in", path.parent, reason);
+    }
+    // The lock tells others on this machine that the folder is in use. Where the file system has
+    // none, nobody can take it either, and nothing is ever removed.
     const bool locked_out = !staging.is_open() || (::flock(staging.get(), LOCK_EX | LOCK_NB) != 0 &&
                                                    errno == EWOULDBLOCK);
     // Between mkdir and flock another process may take the folder for a dead one's and remove it.

@@ -197,19 +197,20 @@ TEST_CASE(
 
 TEST_CASE("output_dir: only staging folders of the same target are cleared away") {
   const TempDir temp;
-  for (const char* const kept : {".tree.compatpack-old-abcdef", ".other.compatpack-abcdef",
-                                 ".tree.compatpack-abcdefg", "tree.compatpack-abcdef"}) {
+  for (const char* const kept :
+       {".tree.compatpack-staging-old-abcdef", ".other.compatpack-abcdef",
+        ".tree.compatpack-staging-abcdefg", "tree.compatpack-staging-abcdef"}) {
     fs::create_directory(temp.path() / kept);
   }
-  fs::create_directory(temp.path() / ".tree.compatpack-abcdef");
-  write(temp.path() / ".tree.compatpack-ghijkl", "a file is not one");
+  fs::create_directory(temp.path() / ".tree.compatpack-staging-abcdef");
+  write(temp.path() / ".tree.compatpack-staging-ghijkl", "a file is not one");
   const auto before = names_in(temp.path());
 
   { const auto dir = staged(temp.path() / "tree"); }
 
   const auto after = names_in(temp.path());
   CHECK(after.size() + 1 == before.size());
-  CHECK_FALSE(fs::exists(temp.path() / ".tree.compatpack-abcdef"));
+  CHECK_FALSE(fs::exists(temp.path() / ".tree.compatpack-staging-abcdef"));
 }
 
 TEST_CASE("output_dir: modes are exact whatever the umask") {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "compatpack/io/file_source.hpp"
@@ -47,6 +48,23 @@ Result<std::string> absolute_folder(const std::string& path) {
     return io_error("cannot open the folder", path, errno);
   }
   return std::string(whole.get());
+}
+
+Result<std::string> absolute_tree(const std::string& path) {
+  CP_TRY(std::string target, absolute_target(path));
+  struct stat facts {};
+  if (::lstat(target.c_str(), &facts) != 0 || !S_ISLNK(facts.st_mode)) {
+    return target;
+  }
+  const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(target.c_str(), nullptr),
+                                                        &std::free);
+  if (!resolved) {
+    return Error{.code = Errc::conflict,
+                 .what = "a link that leads nowhere stands there",
+                 .subject = path,
+                 .hint = "remove it, or make the folder that it leads to"};
+  }
+  return std::string(resolved.get());
 }
 
 Result<std::string> absolute_target(const std::string& path) {

@@ -14,6 +14,10 @@
 namespace compatpack::pipeline {
 namespace {
 
+// What may follow an archive's end, unpacked. tar pads to a record, of 10 KiB unless told
+// otherwise.
+constexpr ByteCount kPaddingMax{64U << 20U};
+
 /// Whether damage to the bundle can lead to such an Error; it is not the machine's or the user's.
 bool is_of_input(Errc code) {
   switch (code) {
@@ -144,8 +148,18 @@ class Pass {
   }
 
   static std::optional<Error> drained(io::Source& source) {
-    auto rest = io::drain(source);
-    return rest ? std::nullopt : std::optional(at_payload(std::move(rest).error()));
+    io::LimitedSource padding(source, kPaddingMax);
+    auto rest = io::drain(padding);
+    if (!rest) {
+      return at_payload(std::move(rest).error());
+    }
+    if (padding.missing().value == 0) {
+      return Error{.code = Errc::limit,
+                   .what = "too much stands behind the archive's end",
+                   .expected = "less than " + std::to_string(kPaddingMax.value) + " bytes",
+                   .found = "more"};
+    }
+    return std::nullopt;
   }
 
   Result<std::unique_ptr<formats::EntryReader>> open_archive(io::Source& source) {

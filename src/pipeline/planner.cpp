@@ -20,7 +20,7 @@ namespace {
 // versions; no driver of a branch below this has CUDA libraries.
 constexpr std::uint32_t kFirstBranch = 100;
 
-// Branches from which a driver carries the library (run-format facts, section 5.1).
+// Branches from which a driver carries the library.
 constexpr std::uint32_t kNvvmSince = 470;
 
 /// The driver version that a library's file name carries.
@@ -263,18 +263,18 @@ class Planner {
     if (stem.empty()) {
       return;
     }
-    if (!file.soname.empty() && stem_of(file.soname) == stem) {
+    const bool own = !file.soname.empty() && stem_of(file.soname) == stem;
+    if (own) {
       add_link(file.soname, name);
-      return;
     }
-    // A soname with another stem would take another library's place. What it should have been is in
-    // the catalog, for those that are known to be wrong.
+    // A soname with another stem would take another library's place. What programs ask for is in
+    // the catalog too, for libraries that have no soname or a wrong one.
     for (const auto& row : knowledge::library_rows(stem)) {
       if (!row.soname_suffix.empty()) {
         add_link(std::string(stem) + std::string(row.soname_suffix), name);
       }
     }
-    if (!file.soname.empty()) {
+    if (!own && !file.soname.empty()) {
       plan_.warnings.push_back(name + " names itself " + file.soname +
                                ", which is another library's name; no such link is made");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/pipeline/receipt.hpp"
 
+#include <set>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
@@ -115,6 +116,8 @@ ReceiptBundle bundle_from(const Json& json) {
   for (const Json& claim : json.at("verified")) {
     bundle.verified.push_back(claim_from(claim));
   }
+  bundle.members_verified = get_number(json, "members_verified");
+  bundle.members_verified_by = get<std::string>(json, "members_verified_by");
   return bundle;
 }
 
@@ -136,6 +139,34 @@ ReceiptLink link_from(const Json& json) {
   return link;
 }
 
+/// A receipt is a text that anybody can have edited, and --repair and --force act on its word.
+/// Throws where it says what no tree can be.
+void check_sense(const Receipt& receipt) {
+  const bool versions =
+      (receipt.driver_version.empty() || DriverVersion::parse(receipt.driver_version)) &&
+      (receipt.cuda_version.empty() || CudaVersion::parse(receipt.cuda_version));
+  if (!versions) {
+    throw std::invalid_argument("not a version");
+  }
+  std::set<std::string> names{"compatpack.json"};
+  const auto take = [&names](const std::string& name) {
+    if (!names.insert(name).second) {
+      throw std::invalid_argument("named twice: " + name);
+    }
+  };
+  for (const ReceiptFile& file : receipt.files) {
+    take(file.path);
+  }
+  for (const ReceiptLink& link : receipt.links) {
+    take(link.path);
+  }
+  for (const ReceiptLink& link : receipt.links) {
+    if (link.target == link.path || !names.contains(link.target)) {
+      throw std::invalid_argument("a link to nothing of the tree: " + link.path);
+    }
+  }
+}
+
 Receipt receipt_from(const Json& json) {
   Receipt receipt{};
   receipt.compatpack_version = get<std::string>(json, "compatpack");
@@ -151,6 +182,7 @@ Receipt receipt_from(const Json& json) {
   for (const Json& link : json.at("links")) {
     receipt.links.push_back(link_from(link));
   }
+  check_sense(receipt);
   return receipt;
 }
 
@@ -192,7 +224,9 @@ std::string render_receipt(const Receipt& receipt) {
                        {"header_sha256", receipt.bundle.header_sha256},
                        {"kind", receipt.bundle.kind},
                        {"dialect", receipt.bundle.dialect},
-                       {"verified", std::move(verified)}}},
+                       {"verified", std::move(verified)},
+                       {"members_verified", receipt.bundle.members_verified},
+                       {"members_verified_by", receipt.bundle.members_verified_by}}},
                      {"verification_skipped", receipt.verification_skipped},
                      {"selection", json_of(receipt.selection)},
                      {"prefix", receipt.prefix},

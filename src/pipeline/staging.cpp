@@ -26,6 +26,8 @@ Result<std::string> read_text(io::Source& content, const Member& member, ByteCou
   std::string text(static_cast<std::size_t>(member.size.value), '\0');
   CP_TRY(const std::size_t count, io::read_full(content, std::as_writable_bytes(std::span(text))));
   text.resize(count);
+  // To the end, where a claim about the member is checked.
+  CP_CHECK(io::drain(content));
   return text;
 }
 

@@ -13,7 +13,7 @@ namespace compatpack::pipeline {
 namespace {
 
 // A receipt of 1,000 files is 300 KB.
-constexpr ByteCount kReceiptMax{16U << 20U};
+constexpr ByteCount kReceiptMax{1U << 20U};
 
 using Kind = TreeFault::Kind;
 using io::TreeEntry;
@@ -62,7 +62,27 @@ Result<std::optional<TreeFault>> check_file(const io::TreeFolder& folder, const 
   return std::optional<TreeFault>();
 }
 
-Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const ReceiptLink& link) {
+/// The file that a link of the receipt leads to in the end, through other links; null if none.
+const ReceiptFile* file_behind(const Receipt& receipt, const std::string& link) {
+  std::string name = link;
+  for (std::size_t i = 0; i <= receipt.links.size(); ++i) {
+    const auto file = std::find_if(receipt.files.begin(), receipt.files.end(),
+                                   [&](const ReceiptFile& one) { return one.path == name; });
+    if (file != receipt.files.end()) {
+      return &*file;
+    }
+    const auto next = std::find_if(receipt.links.begin(), receipt.links.end(),
+                                   [&](const ReceiptLink& one) { return one.path == name; });
+    if (next == receipt.links.end()) {
+      return nullptr;
+    }
+    name = next->target;
+  }
+  return nullptr;
+}
+
+Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const Receipt& receipt,
+                                            const ReceiptLink& link, TreeCheck how) {
   CP_TRY(const TreeEntry entry, folder.look(link.path));
   const auto fault = [&](Kind kind) {
     return std::optional(TreeFault{kind, link.path, "a link to " + link.target, entry.shown()});
@@ -70,8 +90,18 @@ Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const 
   switch (entry.kind) {
     case TreeEntry::Kind::nothing:
       return fault(Kind::link_missing);
-    case TreeEntry::Kind::file:
+    case TreeEntry::Kind::file: {
+      // Somebody's own file is not a copy of what the link led to, and is never replaced by repair.
+      const ReceiptFile* const file = file_behind(receipt, link.path);
+      if (file == nullptr || entry.size != file->size) {
+        return fault(Kind::not_a_link);
+      }
+      if (how == TreeCheck::digests) {
+        CP_TRY(const std::string sha256, folder.sha256(link.path));
+        return fault(sha256 == file->sha256 ? Kind::link_is_a_file : Kind::not_a_link);
+      }
       return fault(Kind::link_is_a_file);
+    }
     case TreeEntry::Kind::link:
       break;
     case TreeEntry::Kind::folder:
@@ -143,7 +173,7 @@ Result<std::vector<TreeFault>> check_tree(const std::string& path, const Receipt
   }
   for (const ReceiptLink& link : receipt.links) {
     known.insert(link.path);
-    CP_TRY(auto fault, check_link(*folder, link));
+    CP_TRY(auto fault, check_link(*folder, receipt, link, how));
     if (fault) {
       faults.push_back(*std::move(fault));
     }
@@ -245,6 +275,9 @@ Receipt make_receipt(const Plan& plan, const BundleInfo& bundle, const Verificat
                   .files = {},
                   .links = {}};
   if (verify == Verify::claims) {
+    receipt.bundle.members_verified = verification.members_checked;
+    receipt.bundle.members_verified_by =
+        verification.members_checked > 0 ? bundle.member_claims_origin : "";
     for (const io::CheckedClaim& one : verification.claims) {
       receipt.bundle.verified.push_back(one.claim);
     }

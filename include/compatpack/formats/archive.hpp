@@ -25,8 +25,8 @@ class ArchiveReader final : public EntryReader {
   ///
   /// Errors: corrupt for what is no tar, is damaged, or ends early, for headers that libarchive
   /// would pass over with a warning, and for an entry without a name; limit for one that is too
-  /// large, or too many. An Error of `source` is passed on as it is. After an Error every call gives
-  /// it again.
+  /// large, or too many. An Error of `source` is passed on as it is. After an Error every call
+  /// gives it again.
   Result<std::optional<Entry>> next() override;
 
   /// As many bytes as the entry's size says, or an Error. Holes read as zeros. What is no file has

@@ -46,8 +46,9 @@ struct MakeselfHeader {
   std::string version = {};      ///< version_string=; "0" in repacked files; empty for `upstream`
   std::string target_arch = {};  ///< TARGET_ARCH=: "x86_64"; empty if absent
   std::optional<ByteRange> embedded_program = {};  ///< between script and payload
-  std::vector<ByteRange> chunks = {};    ///< the payloads, in order; at least one, inside the file
-  unsigned checksums_from_line = 0;      ///< nvidia only: 4 or 6; 0 for `upstream`
+  std::vector<ByteRange> chunks = {};  ///< the payloads, in order; at least one, inside the file
+  unsigned checksums_from_line =
+      0;  ///< nvidia only: 4 or 6, or what its stub says; 0 for `upstream`
   std::vector<DigestClaim> claims = {};  ///< inside the file; empty if it makes none
   bool is_signed = false;                ///< carries a GPG signature, which is not checked
   bool is_base64 = false;  ///< decrypt_cmd= says so; older headers do not say, and are sniffed

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,15 @@
 #include "compatpack/base/result.hpp"
 
 namespace compatpack::io {
+
+/// OpenSSL does not offer an algorithm: in FIPS mode it refuses MD5, which every .run carries.
+/// Saying "not verified" instead would be a lie by omission. Thrown by Digest's constructor alone.
+class DigestUnavailable : public std::runtime_error {
+ public:
+  explicit DigestUnavailable(DigestAlgorithm algorithm)
+      : std::runtime_error("OpenSSL on this host does not offer " +
+                           std::string(name_of(algorithm))) {}
+};
 
 /// A running digest of bytes as they come.
 class Digest {

@@ -42,7 +42,7 @@ class FileSource final : public Source {
   /// ends. Does not move the place where read() goes on, and is not observed.
   [[nodiscard]] Result<std::size_t> read_at(ByteOffset at, std::span<std::byte> into) const;
 
-  /// Error io if the file's size, modification time or content's place has changed since open().
+  /// Error io if the file's size or modification time has changed since open().
   [[nodiscard]] Result<Done> check_unchanged() const;
 
  private:

@@ -3,8 +3,9 @@
 
 // The one place that writes files. A directory is made whole, or not at all:
 //
-//   PARENT/.NAME.compatpack-XXXXXX/   staging, mode 0700, locked while in use; all is written here
-//   PARENT/NAME/                      appears by one rename, after every file is on disk
+//   PARENT/.NAME.compatpack-staging-XXXXXX/   staging, mode 0700, locked while in use; all is
+//   written here PARENT/NAME/                      appears by one rename, after every file is on
+//   disk
 //
 // Everything is relative to a descriptor of the staging folder and names are FileNames, one plain
 // component each, so nothing can be written outside of it. A process that is killed leaves only its
