@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <iostream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,16 +28,16 @@ volatile std::sig_atomic_t stop_signal = 0;
 void remember_signal(int number) { stop_signal = number; }
 
 // What is ignored on purpose, and must not be in a program that we become.
-constexpr int kIgnored[] = {SIGPIPE, SIGXFSZ};
+constexpr std::array<int, 2> kIgnored{SIGPIPE, SIGXFSZ};
 
 /// Which of kIgnored were ignored by who started us: those stay so.
 struct Inherited {
-  bool ignored[std::size(kIgnored)];
+  std::array<bool, kIgnored.size()> ignored;
 };
 
 Inherited ignored_before() {
   Inherited before{};
-  for (std::size_t i = 0; i < std::size(kIgnored); ++i) {
+  for (std::size_t i = 0; i < kIgnored.size(); ++i) {
     struct sigaction old {};
     before.ignored[i] = ::sigaction(kIgnored[i], nullptr, &old) == 0 && old.sa_handler == SIG_IGN;
   }
@@ -50,18 +49,19 @@ int become(const std::vector<std::string>& words, const std::vector<std::string>
            const Inherited& before) {
   const auto pointers = [](const std::vector<std::string>& lines) {
     std::vector<char*> all;
+    all.reserve(lines.size() + 1);
     for (const std::string& line : lines) {
       all.push_back(const_cast<char*>(line.c_str()));  // exec takes char*, and changes nothing
     }
     all.push_back(nullptr);
     return all;
   };
-  for (std::size_t i = 0; i < std::size(kIgnored); ++i) {
-    ::signal(kIgnored[i], before.ignored[i] ? SIG_IGN : SIG_DFL);
+  for (std::size_t i = 0; i < kIgnored.size(); ++i) {
+    static_cast<void>(::signal(kIgnored[i], before.ignored[i] ? SIG_IGN : SIG_DFL));
   }
   ::execvpe(words.front().c_str(), pointers(words).data(), pointers(environment).data());
   const int reason = errno;
-  ::signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(::signal(SIGPIPE, SIG_IGN));
   return reason;
 }
 
@@ -90,9 +90,9 @@ void catch_signals() {
     }
   }
   // A reader that goes away is an error of writing, not a reason to die in the middle.
-  ::signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(::signal(SIGPIPE, SIG_IGN));
   // Nor is a limit on the size of files (ulimit -f): the writer says so, and clears its staging.
-  ::signal(SIGXFSZ, SIG_IGN);
+  static_cast<void>(::signal(SIGXFSZ, SIG_IGN));
 }
 
 std::string environment(const char* name) {
@@ -120,7 +120,8 @@ int terminal_width() {
 
 int main(int argc, char** argv) {
   // Names in archives are bytes, most of them UTF-8; in the C locale libarchive warns of those.
-  std::setlocale(LC_CTYPE, "C.UTF-8");  // NOLINT(concurrency-mt-unsafe): no thread yet
+  static_cast<void>(
+      std::setlocale(LC_CTYPE, "C.UTF-8"));  // NOLINT(concurrency-mt-unsafe): no thread yet
   const Inherited before = ignored_before();
   catch_signals();
   std::vector<std::string> variables;
@@ -148,7 +149,7 @@ int main(int argc, char** argv) {
   const int status = compatpack::cli::run(arguments, env);
   if (stop_signal != 0) {
     // Die of the signal itself, so that a shell sees that and stops its loop too.
-    ::raise(stop_signal);
+    static_cast<void>(::raise(stop_signal));
   }
   return status;
 }

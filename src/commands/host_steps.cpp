@@ -150,7 +150,7 @@ Result<host::Package> package_of_folder(const std::string& path) {
     CP_TRY(const io::MappedBytes file, folder.map("/" + name));
     auto elf = formats::parse_elf(file.bytes());
     if (!elf) {
-      elf.error().subject = path + "/" + name;
+      elf.error().subject = std::string(path).append("/").append(name);
       return std::move(elf).error();
     }
     if (is_newer_version(elf->glibc_needed, package.glibc_needed)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -42,7 +43,6 @@ std::string_view word_of(PairStatus status) {
     case PairStatus::refused:
       return "X";
     case PairStatus::own_branch:
-      return "own";
     case PairStatus::if_newer:
       return "own";
     case PairStatus::start_gate:
@@ -79,7 +79,7 @@ std::string host_of(const PairRow& row) {
 /// NVIDIA's page as it prints itself: packages down, host branches across.
 void print_page(const CompatTable& table, Console& console) {
   std::set<std::uint32_t> branches;
-  std::map<CudaVersion, std::map<std::uint32_t, PairStatus>> cells;
+  std::map<CudaVersion, std::map<std::uint32_t, PairStatus>, std::greater<>> cells;
   std::set<std::string> sources;
   for (const PairRow& row : table.rows) {
     if (row.basis == Basis::nvidia_page && row.branch) {
@@ -99,11 +99,11 @@ void print_page(const CompatTable& table, Console& console) {
   }
   console.answer(std::string(trim(head)));
   console.answer(cuda.substr(0, cuda.find_last_not_of(' ') + 1));
-  for (auto row = cells.rbegin(); row != cells.rend(); ++row) {
-    std::string line = padded(row->first.text(), kFirst);
+  for (const auto& [version, row] : cells) {
+    std::string line = padded(version.text(), kFirst);
     for (const std::uint32_t branch : branches) {
-      const auto cell = row->second.find(branch);
-      line += padded(cell == row->second.end() ? "-" : std::string(word_of(cell->second)), kColumn);
+      const auto cell = row.find(branch);
+      line += padded(cell == row.end() ? "-" : std::string(word_of(cell->second)), kColumn);
     }
     console.answer(line.substr(0, line.find_last_not_of(' ') + 1));
   }

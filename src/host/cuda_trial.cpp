@@ -11,7 +11,6 @@
 #include <utility>
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <unistd.h>
 
 #include "compatpack/base/text.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/host/driver.hpp"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -45,7 +46,7 @@ TEST_CASE("driver: the version is read in all three wordings, of two or three pa
     const char* version;
     DriverFlavour flavour;
   };
-  const Case cases[] = {
+  const auto cases = std::to_array<Case>({
       {"NVRM version: NVIDIA UNIX x86_64 Kernel Module  515.76  Mon Sep 12 19:21:56 UTC 2022\nGCC "
        "version:  gcc version 12.2.0\n",
        "515.76", DriverFlavour::proprietary},
@@ -56,7 +57,7 @@ TEST_CASE("driver: the version is read in all three wordings, of two or three pa
        "34.1.1", DriverFlavour::tegra},
       {"NVRM version: NVIDIA UNIX x86_64 Kernel Module  460.073.01  Thu", "460.073.01",
        DriverFlavour::proprietary},
-  };
+  });
   for (const Case& c : cases) {
     CAPTURE(c.text);
 

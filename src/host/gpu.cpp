@@ -95,7 +95,7 @@ class PciNames {
 void add_from_pci(const HostRoot& root, std::map<std::string, Gpu>& gpus) {
   PciNames names(root);
   for (const std::string& address : root.list(kPciFolder)) {
-    const std::string folder = std::string(kPciFolder) + "/" + address;
+    const std::string folder = std::string(kPciFolder).append("/").append(address);
     if (id_in(root, folder + "/vendor") != kNvidia ||
         !id_in(root, folder + "/class").starts_with("03") || gpus.size() == kGpusMax) {
       continue;
@@ -105,9 +105,10 @@ void add_from_pci(const HostRoot& root, std::map<std::string, Gpu>& gpus) {
     const std::string subsystem = id_in(root, folder + "/subsystem_device");
     Gpu& gpu = gpus.try_emplace(address, Gpu{.name = {}, .origin = folder, .address = address})
                    .first->second;
-    gpu.pci_id = std::string(kNvidia) + ":" + device;
+    gpu.pci_id = std::string(kNvidia) + ":";
+    gpu.pci_id += device;
     if (!vendor.empty() && !subsystem.empty()) {
-      gpu.pci_id += ", subsystem " + vendor + ":" + subsystem;
+      gpu.pci_id.append(", subsystem ").append(vendor).append(":").append(subsystem);
     }
     if (gpu.name.empty()) {
       auto [name, where] = names.find(device, vendor, subsystem);
@@ -161,6 +162,7 @@ std::vector<Gpu> read_gpus(const HostRoot& root) {
   add_from_proc(root, by_address);
   add_from_pci(root, by_address);
   std::vector<Gpu> gpus;
+  gpus.reserve(by_address.size());
   for (auto& [address, gpu] : by_address) {
     gpus.push_back(std::move(gpu));
   }

@@ -2,6 +2,7 @@
 #include "compatpack/host/judge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -399,7 +400,7 @@ class Judge {
                                     theirs.text() + " would break CUDA (error 803)"};
     }
     offer_minor_version();
-    const Finding library = judge_library();
+    Finding library = judge_library();
     if (library.verdict == Verdict::no) {
       out_.foretold = kMismatch;
       out_.next.emplace_back("see which packages this host takes: compatpack matrix --driver " +
@@ -417,7 +418,7 @@ class Judge {
       out_.next.push_back(grave->next);
       return {Verdict::no, grave->text};
     }
-    const Finding gpus = gpus_together();
+    Finding gpus = gpus_together();
     if (gpus.verdict == Verdict::no) {
       return gpus;
     }
@@ -706,12 +707,12 @@ class Judge {
       CudaVersion since;
       const char* without;
     };
-    constexpr Row kRows[] = {
+    constexpr auto kRows = std::to_array<Row>({
         {"libnvidia-ptxjitcompiler", {0, 0}, "PTX cannot be compiled (error 221)"},
         {"libnvidia-nvvm", {11, 5}, "some code cannot be compiled at run time"},
         {"libcudadebugger", {11, 8}, "cuda-gdb will not work"},
         {"libnvidia-gpucomp", {13, 1}, "some code cannot be compiled at run time"},
-    };
+    });
     for (const Row& row : kRows) {
       const auto& all = package_->libraries;
       if (*package_->cuda >= row.since &&

@@ -2,6 +2,7 @@
 #include "compatpack/host/judge.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <doctest/doctest.h>
 
@@ -11,8 +12,8 @@ using namespace compatpack::host;
 namespace {
 
 const knowledge::CompatTable& table() {
-  static const knowledge::CompatTable built_in = knowledge::built_in_compat_table();
-  return built_in;
+  static const knowledge::CompatTable kBuiltIn = knowledge::built_in_compat_table();
+  return kBuiltIn;
 }
 
 HostFacts host_with(const char* driver, const std::vector<std::string>& gpus) {
@@ -66,7 +67,7 @@ TEST_CASE("judge: a host, a GPU and a package without a note, by the table") {
     Verdict verdict;
     std::optional<int> foretold;
   };
-  const Case cases[] = {
+  const auto cases = std::to_array<Case>({
       // NVIDIA's page: C, X, and its own branch.
       {"535.129.03", "NVIDIA A100-SXM4-40GB", "550.54.15", {12, 4}, Verdict::expected, {}},
       {"535.129.03", "NVIDIA A100-SXM4-40GB", "580.65.06", {13, 0}, Verdict::expected, {}},
@@ -93,7 +94,7 @@ TEST_CASE("judge: a host, a GPU and a package without a note, by the table") {
       {"450.80.02", "Tesla K80", "510.47.03", {11, 6}, Verdict::no, {}},
       {"535.129.03", "NVIDIA B200", "580.65.06", {13, 0}, Verdict::no, {}},
       {"418.197.02", "A100", "450.80.02", {11, 0}, Verdict::no, {}},
-  };
+  });
   for (const Case& c : cases) {
     CAPTURE(c.host);
     CAPTURE(c.gpu);

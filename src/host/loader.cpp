@@ -87,7 +87,7 @@ class ConfReader {
     const std::string folder(folder_of(pattern));
     for (const std::string& name : root_.list(folder)) {
       if (::fnmatch(std::string(file_name(pattern)).c_str(), name.c_str(), FNM_PERIOD) == 0) {
-        read_file(folder + "/" + name, depth + 1);
+        read_file(std::string(folder).append("/").append(name), depth + 1);
       }
     }
   }

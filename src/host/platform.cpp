@@ -2,6 +2,7 @@
 #include "compatpack/host/platform.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "compatpack/base/bytes.hpp"
@@ -14,9 +15,9 @@ namespace {
 // /proc of a large machine; beyond this MPS is not looked for.
 constexpr std::size_t kProcessesMax = 50'000;
 
-constexpr const char* kCLibraries[] = {
-    "/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/lib/aarch64-linux-gnu/libc.so.6",
-    "/lib/powerpc64le-linux-gnu/libc.so.6", "/usr/lib/libc.so.6"};
+constexpr auto kCLibraries = std::to_array<const char*>(
+    {"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/lib/aarch64-linux-gnu/libc.so.6",
+     "/lib/powerpc64le-linux-gnu/libc.so.6", "/usr/lib/libc.so.6"});
 
 void read_c_library(const HostRoot& root, Platform& platform) {
   for (const char* const path : kCLibraries) {

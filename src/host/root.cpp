@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -11,7 +12,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -35,7 +35,7 @@ io::Fd open_by_component(int root, std::string_view path, int flags) {
   for (const std::string_view part : split(path, '/')) {
     if (part == "..") {
       errno = EXDEV;
-      return io::Fd();
+      return {};
     }
     if (!part.empty() && part != ".") {
       parts.push_back(part);
@@ -63,7 +63,10 @@ Result<HostRoot> HostRoot::open(const std::string& path) {
     return io_error("cannot open the folder", path, errno);
   }
   std::string real = link_of("/proc/self/fd/" + std::to_string(fd.get()));
-  return HostRoot(std::move(fd), real.empty() ? path : std::move(real));
+  if (real.empty()) {
+    real = path;
+  }
+  return HostRoot(std::move(fd), std::move(real));
 }
 
 io::Fd HostRoot::open_below(const std::string& path, int flags) const {
@@ -158,13 +161,16 @@ std::optional<HostEntry> HostRoot::look(const std::string& path) const {
   if (!is_own() && real.starts_with(path_ + "/")) {
     real.erase(0, path_.size());
   }
+  if (real.empty()) {
+    real = path;
+  }
   const auto kind = S_ISREG(facts.st_mode)   ? HostEntry::Kind::file
                     : S_ISDIR(facts.st_mode) ? HostEntry::Kind::folder
                                              : HostEntry::Kind::other;
   return HostEntry{.kind = kind,
                    .size = static_cast<std::uint64_t>(facts.st_size),
                    .mode_bits = facts.st_mode & 07777U,
-                   .real_path = real.empty() ? path : std::move(real)};
+                   .real_path = std::move(real)};
 }
 
 Result<io::MappedBytes> HostRoot::map(const std::string& path) const {

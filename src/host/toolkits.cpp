@@ -55,7 +55,7 @@ class Finder {
     for (const std::string& name : root_.list(folder)) {
       const auto parts = knowledge::parse_library_name(name);
       const auto entry = parts && parts->stem == "libcudart" && is_version(parts->suffix)
-                             ? root_.look(folder + "/" + name)
+                             ? root_.look(std::string(folder).append("/").append(name))
                              : std::nullopt;
       if (!entry || entry->kind != HostEntry::Kind::file) {
         continue;
@@ -106,7 +106,8 @@ std::vector<Runtime> read_runtimes(const HostRoot& root, Environment environment
   }
   if (const std::string python = variable("VIRTUAL_ENV"); !python.empty()) {
     for (const std::string& version : root.list(python + "/lib")) {
-      const std::string packages = python + "/lib/" + version + "/site-packages/nvidia/";
+      const std::string packages =
+          std::string(python).append("/lib/").append(version).append("/site-packages/nvidia/");
       finder.look_for_runtime(packages + "cuda_runtime/lib");
       finder.look_for_runtime(packages + "cu13/lib");
     }

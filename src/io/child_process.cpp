@@ -21,6 +21,7 @@ constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 std::vector<char*> pointers(std::vector<std::string>& lines) {
   std::vector<char*> all;
+  all.reserve(lines.size() + 1);
   for (std::string& line : lines) {
     all.push_back(line.data());
   }

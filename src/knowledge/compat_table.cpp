@@ -2,6 +2,7 @@
 #include "compatpack/knowledge/compat_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "compatpack/base/text.hpp"
@@ -13,12 +14,12 @@ namespace compatpack::knowledge {
 namespace {
 
 std::optional<PairStatus> status_of(std::string_view word) {
-  constexpr std::pair<std::string_view, PairStatus> kWords[] = {
-      {"C", PairStatus::accepted},
-      {"X", PairStatus::refused},
-      {"NOT_NEEDED", PairStatus::own_branch},
-      {"C_IF_PACKAGE_NEWER", PairStatus::if_newer},
-      {"LISTED", PairStatus::start_gate}};
+  constexpr auto kWords = std::to_array<std::pair<std::string_view, PairStatus>>(
+      {{"C", PairStatus::accepted},
+       {"X", PairStatus::refused},
+       {"NOT_NEEDED", PairStatus::own_branch},
+       {"C_IF_PACKAGE_NEWER", PairStatus::if_newer},
+       {"LISTED", PairStatus::start_gate}});
   for (const auto& [name, status] : kWords) {
     if (name == word) {
       return status;
@@ -29,13 +30,13 @@ std::optional<PairStatus> status_of(std::string_view word) {
 
 /// A table that names no basis speaks as NVIDIA's page does: its user has looked there.
 std::optional<Basis> basis_of(std::string_view word) {
-  constexpr std::pair<std::string_view, Basis> kWords[] = {
-      {"", Basis::nvidia_page},
-      {"library_note", Basis::library_note},
-      {"nvidia_page", Basis::nvidia_page},
-      {"nvidia_jetson_page", Basis::nvidia_page},
-      {"nvidia_image", Basis::nvidia_image},
-      {"transcription", Basis::transcription}};
+  constexpr auto kWords =
+      std::to_array<std::pair<std::string_view, Basis>>({{"", Basis::nvidia_page},
+                                                         {"library_note", Basis::library_note},
+                                                         {"nvidia_page", Basis::nvidia_page},
+                                                         {"nvidia_jetson_page", Basis::nvidia_page},
+                                                         {"nvidia_image", Basis::nvidia_image},
+                                                         {"transcription", Basis::transcription}});
   for (const auto& [name, basis] : kWords) {
     if (name == word) {
       return basis;
@@ -104,12 +105,12 @@ class RowReader {
 };
 
 // Both are of other mechanisms: R470's and R525's place as hosts is in the table above.
-constexpr CirculatingNumber kCirculating[] = {
+constexpr auto kCirculating = std::to_array<CirculatingNumber>({
     {{12, 2}, "470.82.01", "the driver that came with the CUDA 11.4 Update 3 toolkit"},
     {{12, 4},
      "525.60.13",
      "where minor-version compatibility of CUDA 12.x begins, without a package"},
-};
+});
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #include "compatpack/knowledge/compat_table.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <doctest/doctest.h>
 
@@ -70,7 +71,7 @@ TEST_CASE("compat table: what it cannot read it names, with the line") {
     const char* what;
     const char* found;
   };
-  const Case cases[] = {
+  const auto cases = std::to_array<Case>({
       {"compat_cuda,status\n", "table lacks a column", ""},
       {"compat_cuda,host_branch,status\n13.0,535,C\n13,535,C\n",
        "line 3: compat_cuda is none that is known", "13"},
@@ -80,7 +81,7 @@ TEST_CASE("compat table: what it cannot read it names, with the line") {
        "yes"},
       {"compat_cuda,host_branch,status,basis\n13.0,535,C,rumour\n",
        "line 2: basis is none that is known", "rumour"},
-  };
+  });
   for (const Case& c : cases) {
     CAPTURE(c.text);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/knowledge/csv.hpp"
 
+#include <array>
+
 #include <doctest/doctest.h>
 
 using namespace compatpack;
@@ -36,13 +38,13 @@ TEST_CASE("csv: what is broken is refused, with its line") {
     const char* what;
     const char* found;
   };
-  const Case cases[] = {
+  const auto cases = std::to_array<Case>({
       {"", Errc::corrupt, "table is empty", "line 1"},
       {"# only\n", Errc::corrupt, "table is empty", "line 1"},
       {"a\n\"x\n", Errc::corrupt, "quoted cell never ends", "line 2"},
       {"a\n\"x\"y\n", Errc::corrupt, "quoted cell has text behind its end", "line 2"},
       {"a\n1\n1,2\n", Errc::corrupt, "row has more cells than the table has columns", "line 3"},
-  };
+  });
   for (const Case& c : cases) {
     CAPTURE(c.text);
 

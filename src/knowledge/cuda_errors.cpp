@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/knowledge/cuda_errors.hpp"
 
+#include <array>
+
 namespace compatpack::knowledge {
 namespace {
 
 // Codes and names are the CUDA driver API's (CUresult). What 803 and 804 mean for forward
 // compatibility is said on NVIDIA's forward-compatibility page; 802 and 805 are read from reports.
-constexpr CudaErrorRow kErrors[] = {
+constexpr auto kErrors = std::to_array<CudaErrorRow>({
     {0, "CUDA_SUCCESS", "it works", ""},
     {1, "CUDA_ERROR_INVALID_VALUE", "an argument was refused", ""},
     {2, "CUDA_ERROR_OUT_OF_MEMORY", "the GPU has no memory left for so little",
@@ -71,7 +73,7 @@ constexpr CudaErrorRow kErrors[] = {
     {999, "CUDA_ERROR_UNKNOWN", "the driver does not say why",
      "see whether /dev/nvidia-uvm is there (nvidia-modprobe -u makes it), and the kernel's log "
      "(dmesg)"},
-};
+});
 
 }  // namespace
 

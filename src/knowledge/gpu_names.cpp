@@ -2,6 +2,7 @@
 #include "compatpack/knowledge/gpu_names.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "compatpack/base/text.hpp"
 
@@ -11,13 +12,18 @@ namespace {
 using Arch = Architecture;
 
 // NVIDIA's CUDA toolkit, driver and architecture matrix, as of September 2026.
-constexpr ArchitectureRow kArchitectures[] = {
-    {Arch::unknown, "", {0, 0}, 0},          {Arch::kepler, "Kepler", {6, 0}, 470},
-    {Arch::maxwell, "Maxwell", {6, 5}, 580}, {Arch::pascal, "Pascal", {8, 0}, 580},
-    {Arch::volta, "Volta", {9, 0}, 580},     {Arch::turing, "Turing", {10, 0}, 0},
-    {Arch::ampere, "Ampere", {11, 0}, 0},    {Arch::ada, "Ada", {11, 8}, 0},
-    {Arch::hopper, "Hopper", {11, 8}, 0},    {Arch::blackwell, "Blackwell", {12, 8}, 0},
-};
+constexpr auto kArchitectures = std::to_array<ArchitectureRow>({
+    {Arch::unknown, "", {0, 0}, 0},
+    {Arch::kepler, "Kepler", {6, 0}, 470},
+    {Arch::maxwell, "Maxwell", {6, 5}, 580},
+    {Arch::pascal, "Pascal", {8, 0}, 580},
+    {Arch::volta, "Volta", {9, 0}, 580},
+    {Arch::turing, "Turing", {10, 0}, 0},
+    {Arch::ampere, "Ampere", {11, 0}, 0},
+    {Arch::ada, "Ada", {11, 8}, 0},
+    {Arch::hopper, "Hopper", {11, 8}, 0},
+    {Arch::blackwell, "Blackwell", {12, 8}, 0},
+});
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -55,16 +61,25 @@ struct NameRow {
 };
 
 // Model numbers of data-center boards begin with their architecture's letter.
-constexpr NameRow kDataCenter[] = {
-    {"A", Arch::ampere}, {"AX", Arch::ampere},   {"H", Arch::hopper},     {"GH", Arch::hopper},
-    {"L", Arch::ada},    {"B", Arch::blackwell}, {"GB", Arch::blackwell}, {"PG", Arch::unknown}};
+constexpr auto kDataCenter = std::to_array<NameRow>({{"A", Arch::ampere},
+                                                     {"AX", Arch::ampere},
+                                                     {"H", Arch::hopper},
+                                                     {"GH", Arch::hopper},
+                                                     {"L", Arch::ada},
+                                                     {"B", Arch::blackwell},
+                                                     {"GB", Arch::blackwell},
+                                                     {"PG", Arch::unknown}});
 
 // "Tesla" boards, whose name has it in older drivers only for some of them.
-constexpr NameRow kTesla[] = {{"K", Arch::kepler}, {"M", Arch::maxwell}, {"P", Arch::pascal},
-                              {"V", Arch::volta},  {"T", Arch::turing},  {"PG", Arch::unknown}};
+constexpr auto kTesla = std::to_array<NameRow>({{"K", Arch::kepler},
+                                                {"M", Arch::maxwell},
+                                                {"P", Arch::pascal},
+                                                {"V", Arch::volta},
+                                                {"T", Arch::turing},
+                                                {"PG", Arch::unknown}});
 
 template <std::size_t N>
-const NameRow* find(const NameRow (&rows)[N], std::string_view letters) {
+const NameRow* find(const std::array<NameRow, N>& rows, std::string_view letters) {
   for (const NameRow& row : rows) {
     if (row.letters == letters) {
       return &row;

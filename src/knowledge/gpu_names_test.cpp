@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/knowledge/gpu_names.hpp"
 
+#include <array>
+
 #include <doctest/doctest.h>
 
 using namespace compatpack::knowledge;
@@ -13,7 +15,7 @@ TEST_CASE("gpu names: class and architecture, as the drivers write them") {
   };
   using enum GpuClass;
   using A = Architecture;
-  const Case cases[] = {
+  const auto cases = std::to_array<Case>({
       {"NVIDIA A100-SXM4-80GB", data_center, A::ampere},
       {"A100", data_center, A::ampere},
       {"NVIDIA A10G", data_center, A::ampere},
@@ -59,7 +61,7 @@ TEST_CASE("gpu names: class and architecture, as the drivers write them") {
       {"Orin (nvgpu)", unclear, A::unknown},
       {"Unknown", unclear, A::unknown},
       {"", unclear, A::unknown},
-  };
+  });
   for (const Case& c : cases) {
     CAPTURE(c.name);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/pipeline/activation.hpp"
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -113,9 +114,9 @@ struct Saved {
   const char* name;
   const char* old;  // where its value from before is kept
 };
-constexpr Saved kSaved[] = {{"LD_LIBRARY_PATH", "_COMPATPACK_OLD_LD"},
-                            {"TRITON_LIBCUDA_PATH", "_COMPATPACK_OLD_TRITON"},
-                            {"JULIA_CUDA_USE_COMPAT", "_COMPATPACK_OLD_JULIA"}};
+constexpr auto kSaved = std::to_array<Saved>({{"LD_LIBRARY_PATH", "_COMPATPACK_OLD_LD"},
+                                              {"TRITON_LIBCUDA_PATH", "_COMPATPACK_OLD_TRITON"},
+                                              {"JULIA_CUDA_USE_COMPAT", "_COMPATPACK_OLD_JULIA"}});
 
 /// Takes `tree` out of a search path, and the empty elements that this would leave at its ends.
 std::string without_element(const std::string& path, const std::string& tree) {
