@@ -43,7 +43,7 @@ while IFS='	' read -r heads cell; do
 done <tables | sort -u >in-readme
 expect_same in-readme in-help
 for command in $commands; do
-  grep -q "^| \`$command[ \`]" "$REPO/README.md" || fail README.md "a table for $command" 'none'
+  grep -q "^| \`${command}[ \`]" "$REPO/README.md" || fail README.md "a table for $command" 'none'
 done
 expect_text in-help 'extract --components'
 expect_text in-help 'extract -o'
