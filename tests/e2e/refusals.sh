@@ -44,7 +44,7 @@ refuse 3 'an empty file' in/empty.run
 head -c 5000 /dev/zero >in/zeros.run
 refuse 3 'not a bundle that compatpack reads' in/zeros.run
 tar -c -f - -C in script.run | gzip >in/archive.tar.gz
-refuse 3 'compressed with gzip' in/archive.tar.gz
+refuse 3 'bundle has no libcuda' in/archive.tar.gz
 printf 'PK\003\004rest' >in/some.zip
 refuse 3 'a zip archive' in/some.zip
 

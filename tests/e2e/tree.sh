@@ -39,7 +39,8 @@ expect_error 1 'target holds another tree' -- "$COMPATPACK" extract newer.run --
 expect_stderr 'driver 535.54.03'
 state tree >after
 expect_same after before
-expect_status 0 -- "$COMPATPACK" extract newer.run --out tree --dry-run
+expect_error 1 'another tree' -- "$COMPATPACK" extract newer.run --out tree --dry-run
+expect_status 0 -- "$COMPATPACK" extract newer.run --out tree --dry-run --force
 expect_stdout 'nothing was written'
 state tree >after
 expect_same after before
