@@ -110,6 +110,11 @@ Result<ChildEnd> run_child(const ChildRequest& request) {
     }
   }
   ::kill(-child, SIGKILL);  // what the child has left behind
+  // What was written between the last look and the end.
+  pollfd rest{read_end.get(), POLLIN, 0};
+  while (open && ::poll(&rest, 1, 0) > 0 && (rest.revents & POLLIN) != 0) {
+    open = read_some(read_end, request.output_max, end.report);
+  }
   if (interrupted) {
     return Error{.code = Errc::interrupted, .what = "interrupted"};
   }
