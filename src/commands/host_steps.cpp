@@ -51,14 +51,15 @@ void replace_host(const HostOptions& options, host::HostFacts& facts) {
 }  // namespace
 
 Result<DriverVersion> parse_driver_option(const std::string& text) {
-  // A branch alone is taken for its first version: what matters is the branch.
-  const bool is_branch = !text.empty() && text.find('.') == std::string::npos;
-  auto version = DriverVersion::parse(is_branch ? text + ".0" : text);
+  // A branch alone, R470 or 470, is taken for its first version: what matters is the branch.
+  const std::string number = text.starts_with('R') ? text.substr(1) : text;
+  const bool is_branch = !number.empty() && number.find('.') == std::string::npos;
+  auto version = DriverVersion::parse(is_branch ? number + ".0" : number);
   if (!version) {
     return Error{.code = Errc::usage,
                  .what = "not a driver version",
                  .subject = "--driver",
-                 .expected = "two or three numbers, such as 535.129.03",
+                 .expected = "two or three numbers, such as 535.129.03, or a branch, such as R535",
                  .found = text};
   }
   return *std::move(version);

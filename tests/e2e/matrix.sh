@@ -17,6 +17,7 @@ expect_stdout '12.4               R525         not compatible'
 expect_stdout '525.60.13 circulates as a minimum driver for this package; it is where minor-version'
 expect_status 0 -- "$COMPATPACK" matrix --cuda 12.2
 expect_stdout '470.82.01 circulates as a minimum driver for this package; it is the driver that came with'
+expect_status 0 -- "$COMPATPACK" matrix --driver R535
 expect_status 0 -- "$COMPATPACK" matrix --driver 535
 expect_stdout 'R535 gives CUDA 12.2 by itself; it is a Long Term Support Branch, end of life 2026-06'
 expect_status 0 -- "$COMPATPACK" matrix --cuda 99.1

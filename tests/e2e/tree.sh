@@ -143,6 +143,55 @@ expect_equal "$(find . -maxdepth 1 -name '.*' ! -name .)" ''
 expect_status 0 -- "$COMPATPACK" extract newer.run --out tree
 expect_stdout 'up to date'
 
+# --- what belongs to somebody else stays ---
+
+# A folder that is named almost like a staging folder.
+mkdir .other.compatpack-backup
+echo mine >.other.compatpack-backup/thesis
+expect_status 0 -- "$COMPATPACK" extract driver.run --out other
+expect_equal "$(cat .other.compatpack-backup/thesis)" mine
+# A folder under a name of the tree's.
+rm other/LICENSE
+mkdir other/LICENSE
+echo mine >other/LICENSE/thesis
+expect_error 1 'did not put there' -- "$COMPATPACK" extract driver.run --out other --force
+expect_equal "$(cat other/LICENSE/thesis)" mine
+rm -r other/LICENSE
+# A file where a link was, which is no copy of what the link led to.
+rm other/libcuda.so.1
+echo mine >other/libcuda.so.1
+"$COMPATPACK" verify other --repair >/dev/null 2>&1 || :
+expect_equal "$(cat other/libcuda.so.1)" mine
+rm other/libcuda.so.1
+# Damage that keeps the size is mended by what verify advises.
+printf X | dd of=other/libcuda.so.535.54.03 bs=1 seek=5000 conv=notrunc 2>/dev/null
+expect_error 4 'has other content' -- "$COMPATPACK" verify other
+expect_status 0 -- "$COMPATPACK" extract driver.run --out other --force
+expect_status 0 -- "$COMPATPACK" verify other
+# A link is followed to the tree, and stays a link.
+ln -s other linked
+expect_status 0 -- "$COMPATPACK" extract driver.run --out linked
+expect_stdout 'up to date'
+expect_status 0 -- "$COMPATPACK" extract newer.run --out linked --force
+expect_link linked other
+expect_file other/libcuda.so.550.54.15
+# A receipt that names itself, or a link to itself, is no receipt.
+cp other/compatpack.json receipt
+for bad in '"path": "compatpack.json", "target": "env.sh"' '"path": "a", "target": "a"'; do
+  sed "s/\"links\": \[/\"links\": [{$bad},/" receipt >other/compatpack.json
+  expect_error 3 'compatpack.json' -- "$COMPATPACK" verify --repair other
+done
+cp receipt other/compatpack.json
+expect_status 0 -- "$COMPATPACK" verify other
+
+# --- a libcuda with an odd soname is found all the same ---
+
+mkdir odd
+"$FIXTURE_TOOL" elf --soname libcuda.so.535.54.03 --out odd/libcuda.so.535.54.03
+tar -cf odd.tar -C odd .
+expect_status 0 -- "$COMPATPACK" extract odd.tar --out odd-tree
+expect_link odd-tree/libcuda.so.1 libcuda.so.535.54.03
+
 # --- what is no tree ---
 
 mkdir empty
