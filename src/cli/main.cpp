@@ -90,7 +90,7 @@ void catch_signals() {
     }
   }
   // Who started us with SIGCHLD ignored would leave nothing to wait for.
-  ::signal(SIGCHLD, SIG_DFL);
+  static_cast<void>(::signal(SIGCHLD, SIG_DFL));
   // A reader that goes away is an error of writing, not a reason to die in the middle.
   static_cast<void>(::signal(SIGPIPE, SIG_IGN));
   // Nor is a limit on the size of files (ulimit -f): the writer says so, and clears its staging.

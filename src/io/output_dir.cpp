@@ -73,7 +73,7 @@ bool locks_hold_everywhere(const Fd& folder) {
 
 /// Whether nothing has been made in a folder for so long that no extraction can be going on there.
 bool is_old(const Fd& folder) {
-  constexpr std::time_t kDay = 24 * 60 * 60;  // seconds
+  constexpr std::time_t kDay{86'400};  // seconds
   struct stat facts {};
   return ::fstat(folder.get(), &facts) == 0 && facts.st_mtime < std::time(nullptr) - kDay;
 }

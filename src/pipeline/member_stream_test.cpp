@@ -15,7 +15,6 @@
 using namespace compatpack;
 using namespace compatpack::pipeline;
 using compatpack::formats::Compression;
-using compatpack::formats::EntryType;
 using compatpack::test::NvidiaRun;
 using compatpack::test::RunFile;
 using compatpack::test::TarFile;
