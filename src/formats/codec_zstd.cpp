@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <memory>
 #include <optional>
@@ -34,8 +35,8 @@ std::optional<ByteCount> window_of(std::span<const std::byte> head) {
     return ByteCount{base + base / 8 * (at(kDescriptor + 1) & 7U)};
   }
   // A single segment: all of the content is the window, and its size is there.
-  constexpr std::size_t kDictionaryIdSizes[] = {0, 1, 2, 4};
-  constexpr std::size_t kContentSizes[] = {1, 2, 4, 8};
+  constexpr std::array<std::size_t, 4> kDictionaryIdSizes{0, 1, 2, 4};
+  constexpr std::array<std::size_t, 4> kContentSizes{1, 2, 4, 8};
   const std::size_t begin = kDescriptor + 1 + kDictionaryIdSizes[descriptor & 3U];
   const std::size_t size = kContentSizes[descriptor >> 6U];
   if (head.size() < begin + size) {
