@@ -32,7 +32,9 @@ struct Raw {
   bool verbose = false;
   std::string color = "auto";
   std::string progress = "auto";
-  commands::BundleOptions bundle;
+  std::string bundle;
+  std::vector<std::string> bundles;
+  commands::ReadingOptions reading;
   std::string components = "cuda";
   std::vector<std::string> include;
   std::vector<std::string> exclude;
@@ -65,28 +67,39 @@ void add_common(CLI::App& command, Raw& raw) {
       ->type_name("WHEN");
 }
 
-void add_bundle(CLI::App& command, Raw& raw, const char* what, bool is_required = true) {
-  command.add_option("BUNDLE", raw.bundle.path, what)->required(is_required)->type_name("");
+void add_reading(CLI::App& command, Raw& raw) {
   auto* const group = command.add_option_group("Reading");
-  group->add_option("--sha256", raw.bundle.checksums.sha256, "SHA-256 that the bundle must have")
+  group->add_option("--sha256", raw.reading.checksums.sha256, "SHA-256 that the bundle must have")
       ->type_name("HEX");
-  group->add_option("--sha1", raw.bundle.checksums.sha1, "SHA-1 that the bundle must have")
+  group->add_option("--sha1", raw.reading.checksums.sha1, "SHA-1 that the bundle must have")
       ->type_name("HEX");
-  group->add_option("--md5", raw.bundle.checksums.md5, "MD5 that the bundle must have")
+  group->add_option("--md5", raw.reading.checksums.md5, "MD5 that the bundle must have")
       ->type_name("HEX");
   group
-      ->add_option("--checksum-file", raw.bundle.checksums.checksum_file,
+      ->add_option("--checksum-file", raw.reading.checksums.checksum_file,
                    "file with a line for the bundle, as sha256sum writes it (BUNDLE.sha256sum, "
                    "BUNDLE.sha256 and BUNDLE.md5sum are used by themselves)")
       ->type_name("FILE");
-  group->add_flag("--require-checksum", raw.bundle.require_checksum,
+  group->add_flag("--require-checksum", raw.reading.require_checksum,
                   "refuse a bundle that nothing can be verified against");
-  group->add_option("--jobs", raw.bundle.jobs, "threads for decompression (default: one a core)")
+  group->add_option("--jobs", raw.reading.jobs, "threads for decompression (default: one a core)")
       ->check(CLI::Range(1U, kJobsMax))
       ->type_name("N");
   group->add_option("--progress", raw.progress, "progress on stderr: auto, always or never")
       ->check(one_of({"auto", "always", "never"}))
       ->type_name("WHEN");
+}
+
+void add_bundle(CLI::App& command, Raw& raw, const char* what, bool is_required = true) {
+  command.add_option("BUNDLE", raw.bundle, what)->required(is_required)->type_name("");
+  add_reading(command, raw);
+}
+
+void add_member(CLI::App& command, Raw& raw) {
+  command
+      .add_option("--member", raw.reading.member,
+                  "which of the bundles inside the bundle is meant, by its path or name")
+      ->type_name("GLOB");
 }
 
 void add_selection(CLI::App& command, Raw& raw) {
@@ -152,6 +165,7 @@ void add_host_commands(CLI::App& app, Raw& raw, Commands& all) {
   all.check = app.add_subcommand(
       "check", "say whether a tree, or what a bundle holds, is expected to work on this host");
   add_bundle(*all.check, raw, "a tree, a bundle, or nothing for the host alone", false);
+  add_member(*all.check, raw);
   add_host(*all.check, raw);
   all.check
       ->add_option("--app", raw.application,
@@ -189,7 +203,13 @@ void add_host_commands(CLI::App& app, Raw& raw, Commands& all) {
 Commands add_commands(CLI::App& app, Raw& raw) {
   Commands all{};
   all.extract = app.add_subcommand("extract", "verify a bundle and make a compat tree of it");
-  add_bundle(*all.extract, raw, "a .run, .deb or .rpm file, or a tar archive");
+  all.extract
+      ->add_option("BUNDLE", raw.bundles,
+                   "a .run, .deb or .rpm file, a tar archive, or a folder; several make one tree")
+      ->required()
+      ->type_name("");
+  add_reading(*all.extract, raw);
+  add_member(*all.extract, raw);
   all.extract->add_option("-o,--out", raw.out, "folder to make")->required()->type_name("DIR");
   all.extract
       ->add_option("--prefix", raw.prefix,
@@ -203,6 +223,7 @@ Commands add_commands(CLI::App& app, Raw& raw) {
   all.inspect = app.add_subcommand("inspect", "say what a bundle is, from its header");
   add_bundle(*all.inspect, raw, "a .run, .deb or .rpm file, or a tar archive");
   all.inspect->add_flag("--deep", raw.deep, "read the libraries too");
+  add_member(*all.inspect, raw);
 
   all.list = app.add_subcommand("list", "list a bundle's members, and which extract would take");
   add_bundle(*all.list, raw, "a .run, .deb or .rpm file, or a tar archive");
@@ -366,11 +387,13 @@ Invocation invocation_of(const Commands& commands, Raw raw, const commands::Env&
       return usage_error(render(selection.error()), *commands.extract ? "extract" : "list");
     }
     if (*commands.list) {
-      invocation.command = commands::ListOptions{std::move(raw.bundle), *std::move(selection)};
+      invocation.command = commands::ListOptions{{std::move(raw.bundle), std::move(raw.reading)},
+                                                 *std::move(selection)};
       return invocation;
     }
     invocation.command = commands::ExtractOptions{
-        .bundle = std::move(raw.bundle),
+        .bundles = std::move(raw.bundles),
+        .reading = std::move(raw.reading),
         .selection = *std::move(selection),
         .out = std::move(raw.out),
         .prefix = std::move(raw.prefix),
@@ -378,11 +401,14 @@ Invocation invocation_of(const Commands& commands, Raw raw, const commands::Env&
         .force = raw.force,
         .dry_run = raw.dry_run};
   } else if (*commands.inspect) {
-    invocation.command = commands::InspectOptions{std::move(raw.bundle), raw.deep};
+    invocation.command =
+        commands::InspectOptions{{std::move(raw.bundle), std::move(raw.reading)}, raw.deep};
   } else if (*commands.verify) {
-    invocation.command = commands::VerifyOptions{std::move(raw.bundle), raw.repair};
+    invocation.command =
+        commands::VerifyOptions{{std::move(raw.bundle), std::move(raw.reading)}, raw.repair};
   } else if (*commands.check) {
-    invocation.command = commands::CheckOptions{std::move(raw.bundle), std::move(raw.host),
+    invocation.command = commands::CheckOptions{{std::move(raw.bundle), std::move(raw.reading)},
+                                                std::move(raw.host),
                                                 std::move(raw.application)};
   } else if (*commands.probe) {
     invocation.command = commands::ProbeOptions{std::move(raw.tree), raw.timeout_s};
@@ -404,7 +430,7 @@ Invocation invocation_of(const Commands& commands, Raw raw, const commands::Env&
 
 Invocation parse_arguments(std::span<const std::string> arguments, const commands::Env& env) {
   Raw raw;
-  raw.bundle.jobs = std::clamp(std::thread::hardware_concurrency(), 1U, kJobsMax);
+  raw.reading.jobs = std::clamp(std::thread::hardware_concurrency(), 1U, kJobsMax);
   CLI::App app(
       "Makes CUDA forward-compatibility trees out of NVIDIA driver bundles, without root and\n"
       "without running anything in them.",

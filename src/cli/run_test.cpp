@@ -386,9 +386,9 @@ TEST_CASE("run: two runs with the same options give byte-identical trees") {
 
 TEST_CASE("run: --json prints one document with the same keys each time") {
   DriverSession session;
-  const Names keys{"status",         "tree",         "format", "compatpack",
-                   "driver_version", "cuda_version", "bundle", "verification_skipped",
-                   "selection",      "prefix",       "files",  "links",
+  const Names keys{"status",         "tree",         "format",  "compatpack",
+                   "driver_version", "cuda_version", "bundles", "verification_skipped",
+                   "selection",      "prefix",       "files",   "links",
                    "left_out"};
 
   const Outcome first = session.extract({"--json"});
@@ -401,7 +401,8 @@ TEST_CASE("run: --json prints one document with the same keys each time") {
   CHECK(Json::parse(first.out)["status"] == "extracted");
   CHECK(Json::parse(again.out)["status"] == "up to date");
   CHECK(Json::parse(first.out)["tree"] == "DIR/tree");
-  CHECK(Json::parse(first.out)["bundle"]["sha256"] == test::reference_sha256(session.file.bytes));
+  CHECK(Json::parse(first.out)["bundles"][0]["sha256"] ==
+        test::reference_sha256(session.file.bytes));
 }
 
 TEST_CASE("run: extract takes other components, globs and architectures as asked") {
@@ -448,12 +449,11 @@ TEST_CASE("run: --no-verify is said loudly and recorded") {
   const Outcome outcome = session.extract({"--no-verify"});
 
   CHECK(outcome.status == 0);
-  CHECK(outcome.err ==
-        "compatpack: warning: --no-verify: the bundle's checksums are not compared\n");
+  CHECK(outcome.err == "compatpack: warning: --no-verify: checksums are not compared\n");
   CHECK(outcome.out.find("  NOT VERIFIED: --no-verify was given\n") != std::string::npos);
   const Json receipt = Json::parse(content_of(session.at("tree/compatpack.json")));
   CHECK(receipt["verification_skipped"] == true);
-  CHECK(receipt["bundle"]["verified"].empty());
+  CHECK(receipt["bundles"][0]["verified"].empty());
   CHECK(session.extract().status == 1);
 }
 
@@ -771,9 +771,14 @@ TEST_CASE("run: bad usage is status 2, on stderr, with the nearest name") {
            Case{{"extract", "x.run", "--out", "tree", "--compnents=cuda"},
                 "compatpack: error: unexpected argument: --compnents=cuda\n"
                 "  hint:     did you mean --components? See compatpack extract --help\n"},
-           Case{{"extract", "x.run", "y.run", "--out", "tree"},
+           Case{{"list", "x.run", "y.run"},
                 "compatpack: error: unexpected argument: y.run\n"
-                "  hint:     compatpack extract --help\n"},
+                "  hint:     compatpack list --help\n"},
+           Case{{"extract", "x.run", "y.run", "--out", "tree", "--sha256", std::string(64, '0')},
+                "compatpack: error: an option that is about one bundle\n"
+                "  expected: one bundle with --sha256, --sha1, --md5 or --member\n"
+                "  found:    2 bundles\n"
+                "  hint:     --checksum-file takes a list, as sha256sum writes it\n"},
            Case{{"extract", "x.run"},
                 "compatpack: error: --out is required\n"
                 "  hint:     compatpack extract --help\n"},

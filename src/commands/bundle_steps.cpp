@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "compatpack/host/environment.hpp"
+
 namespace compatpack::commands {
 namespace {
 
@@ -22,15 +24,17 @@ std::string joined(const std::vector<std::string>& words) {
 
 Result<OpenBundle> open_bundle(const BundleOptions& options, Console& console) {
   OpenBundle open;
-  open.read.jobs = options.jobs;
+  open.read.jobs = options.reading.jobs;
+  open.read.observer = &console;
   CP_TRY(open.bundle, pipeline::Bundle::open(options.path, &console, open.read.limits));
   const pipeline::BundleInfo& info = open.bundle->info();
   std::vector<std::string> warnings;
-  CP_TRY(open.read.user_claims, pipeline::collect_user_claims(info, options.checksums, warnings));
+  CP_TRY(open.read.user_claims,
+         pipeline::collect_user_claims(info, options.reading.checksums, warnings));
   for (const std::string& warning : warnings) {
     console.warn(warning);
   }
-  if (options.require_checksum && info.claims.empty() && info.member_claims.empty() &&
+  if (options.reading.require_checksum && info.claims.empty() && info.member_claims.empty() &&
       open.read.user_claims.empty()) {
     return Error{.code = Errc::unsupported,
                  .what = "nothing to verify the bundle against",
@@ -49,7 +53,8 @@ std::string describe_verification(const pipeline::BundleInfo& info,
     return "NOT VERIFIED: --no-verify was given";
   }
   if (verification.claims.empty() && verification.members_checked == 0) {
-    return "not verified: the bundle carries no checksums";
+    return std::string("not verified: the ") + (info.kind == "folder" ? "folder" : "bundle") +
+           " carries no checksums";
   }
   std::map<std::string, std::vector<std::string>> by_origin;
   for (const io::CheckedClaim& one : verification.claims) {
@@ -69,6 +74,37 @@ std::string describe_verification(const pipeline::BundleInfo& info,
            info.member_claims_origin;
   }
   return "verified: " + out;
+}
+
+std::vector<std::string> describe_verifications(const std::vector<pipeline::ReadBundle>& bundles,
+                                                pipeline::Verify verify) {
+  std::vector<std::string> lines;
+  for (const pipeline::ReadBundle& one : bundles) {
+    lines.push_back((bundles.size() == 1 ? "" : one.info.name + ": ") +
+                    describe_verification(one.info, one.verification, verify));
+  }
+  return lines;
+}
+
+std::string temporary_folder(const Env& env) {
+  const auto folder = host::value_of(env.environment, "TMPDIR");
+  return folder && !folder->empty() ? std::string(*folder) : "/tmp";
+}
+
+Result<DeepLook> look_deep(OpenBundle& open, const BundleOptions& options, const Env& env) {
+  const pipeline::BundleInfo& info = open.bundle->info();
+  const pipeline::PlanRequest request{
+      .selection = {.components = {knowledge::Component::cuda},
+                    .arch = info.arch.empty() ? env.host_arch : info.arch},
+      .prefix = "/"};
+  pipeline::Gatherer gatherer(request.selection, open.read.limits, nullptr, temporary_folder(env));
+  CP_CHECK(gatherer.read(*open.bundle, open.read, options.reading.member));
+  pipeline::Gathered gathered = gatherer.release();
+  CP_TRY(auto plan, pipeline::make_plan(gathered, request));
+  std::vector<std::string> archs = std::move(gathered.contents.libcuda_archs);
+  std::sort(archs.begin(), archs.end());
+  archs.erase(std::unique(archs.begin(), archs.end()), archs.end());
+  return DeepLook{std::move(plan), std::move(gathered.bundles), std::move(archs)};
 }
 
 Json json_of(const pipeline::BundleInfo& info) {
@@ -111,7 +147,10 @@ Json json_of(const std::vector<io::CheckedClaim>& claims) {
 Json json_of(const std::vector<pipeline::LeftOut>& left_out) {
   Json list = Json::array();
   for (const pipeline::LeftOut& one : left_out) {
-    list.push_back({{"path", one.path}, {"component", one.component}, {"reason", one.reason}});
+    list.push_back({{"bundle", one.bundle},
+                    {"path", one.path},
+                    {"component", one.component},
+                    {"reason", one.reason}});
   }
   return list;
 }

@@ -10,6 +10,7 @@
 
 #include "compatpack/commands/commands.hpp"
 #include "compatpack/pipeline/bundle.hpp"
+#include "compatpack/pipeline/gathering.hpp"
 #include "compatpack/pipeline/planner.hpp"
 
 namespace compatpack::commands {
@@ -34,10 +35,28 @@ std::string describe_verification(const pipeline::BundleInfo& info,
                                   const pipeline::Verification& verification,
                                   pipeline::Verify verify);
 
+/// The same for each of several bundles, with its name where there is more than one.
+std::vector<std::string> describe_verifications(const std::vector<pipeline::ReadBundle>& bundles,
+                                                pipeline::Verify verify);
+
 /// The keys that describe a bundle, for --json.
 Json json_of(const pipeline::BundleInfo& info);
 Json json_of(const std::vector<io::CheckedClaim>& claims);
 Json json_of(const std::vector<pipeline::LeftOut>& left_out);
+
+/// What a bundle's libraries say.
+struct DeepLook {
+  pipeline::Plan plan;
+  std::vector<pipeline::ReadBundle> bundles;  ///< the bundle, and what was found inside it
+  std::vector<std::string> archs;             ///< of all libcudas in it; sorted
+};
+
+/// Reads a bundle's CUDA libraries as extract would, and keeps none of them. Errors: those of
+/// pipeline::Gatherer and make_plan().
+Result<DeepLook> look_deep(OpenBundle& open, const BundleOptions& options, const Env& env);
+
+/// A folder for what is too large for memory: TMPDIR, or /tmp.
+std::string temporary_folder(const Env& env);
 
 /// A JSON document as it is printed. Bytes that are no UTF-8 become the replacement character.
 std::string rendered(const Json& json);

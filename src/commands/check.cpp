@@ -34,19 +34,8 @@ bool is_folder(const std::string& path) {
 Result<host::Package> package_of_bundle(const CheckOptions& options, const Env& env,
                                         Console& console) {
   CP_TRY(OpenBundle open, open_bundle(options.bundle, console));
-  const pipeline::BundleInfo& info = open.bundle->info();
-  const pipeline::PlanRequest request{
-      .selection = {.components = {knowledge::Component::cuda},
-                    .arch = info.arch.empty() ? env.host_arch : info.arch},
-      .prefix = "/"};
-  pipeline::Stager stager(request.selection, open.read.limits, nullptr);
-  CP_CHECK(pipeline::read_members(*open.bundle, open.read, stager));
-  auto plan = pipeline::make_plan(info, stager.contents(), request);
-  if (!plan) {
-    plan.error().subject = info.path;
-    return std::move(plan).error();
-  }
-  return package_of(*plan);
+  CP_TRY(const DeepLook deep, look_deep(open, options.bundle, env));
+  return package_of(deep.plan);
 }
 
 Result<Subject> look_at_subject(const CheckOptions& options, const Env& env, Console& console) {

@@ -15,11 +15,13 @@ constexpr std::chrono::milliseconds kBetweenDraws{100};
 
 std::string progress_text(ByteCount so_far, ByteCount total, std::chrono::duration<double> since) {
   const double rate = static_cast<double>(so_far.value) / since.count();
+  const std::string speed = ", " + human_size({static_cast<std::uint64_t>(rate)}) + "/s";
+  if (total.value == 0) {
+    return "reading " + human_size(so_far) + speed;  // a folder
+  }
   // Never all of it: only the rename at the end is that.
-  const std::uint64_t percent =
-      total.value == 0 ? 0 : std::min<std::uint64_t>(99, so_far.value * 100 / total.value);
-  return "reading " + std::to_string(percent) + "% of " + human_size(total) + ", " +
-         human_size({static_cast<std::uint64_t>(rate)}) + "/s";
+  const std::uint64_t percent = std::min<std::uint64_t>(99, so_far.value * 100 / total.value);
+  return "reading " + std::to_string(percent) + "% of " + human_size(total) + speed;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "compatpack/base/text.hpp"
@@ -17,31 +18,46 @@ namespace compatpack::commands {
 namespace {
 
 using pipeline::Receipt;
+using pipeline::ReceiptBundle;
 using pipeline::TreePlace;
 using pipeline::Verify;
 
 /// Whether `claim` was checked when the tree was made.
-bool was_verified(const Receipt& receipt, const DigestClaim& claim) {
-  const auto& verified = receipt.bundle.verified;
+bool was_verified(const ReceiptBundle& bundle, const DigestClaim& claim) {
+  const auto& verified = bundle.verified;
   const bool is_whole_sha256 = claim.algorithm == DigestAlgorithm::sha256 &&
-                               claim.covers == ByteRange{{0}, {receipt.bundle.size.value}};
-  return (is_whole_sha256 && claim.digest == receipt.bundle.sha256) ||
+                               claim.covers == ByteRange{{0}, {bundle.size.value}};
+  return (is_whole_sha256 && claim.digest == bundle.sha256) ||
          std::any_of(verified.begin(), verified.end(), [&](const DigestClaim& one) {
            return one.algorithm == claim.algorithm && one.digest == claim.digest &&
                   one.covers == claim.covers;
          });
 }
 
-/// Whether the header and its claims identify the whole bundle: some digest that cannot be met by
-/// chance covers all payloads.
-bool is_identified_by_header(const pipeline::BundleInfo& info, const Receipt& receipt) {
-  // A package's header has a digest of each file that the tree has of it.
-  const bool by_members =
-      !info.member_claims.empty() && std::all_of(receipt.files.begin(), receipt.files.end(),
-                                                 [&info](const pipeline::ReceiptFile& file) {
-                                                   return file.from.empty() ||
-                                                          info.member_claims.contains(file.from);
-                                                 });
+/// The paths of all that the tree has of a bundle: files, and a bundle inside it.
+std::vector<std::string> taken_from(const Receipt& receipt, std::size_t number) {
+  std::vector<std::string> paths;
+  for (const pipeline::ReceiptFile& file : receipt.files) {
+    if (file.bundle == number && !file.from.empty()) {
+      paths.push_back(file.from);
+    }
+  }
+  for (const ReceiptBundle& bundle : receipt.bundles) {
+    if (bundle.inside == number) {
+      paths.push_back(bundle.name);
+    }
+  }
+  return paths;
+}
+
+/// Whether the header and its claims identify all of the bundle that the tree is made of: some
+/// digest that cannot be met by chance covers all payloads, or each member that was taken.
+bool is_identified_by_header(const pipeline::BundleInfo& info,
+                             const std::vector<std::string>& taken) {
+  const bool by_members = !info.member_claims.empty() &&
+                          std::all_of(taken.begin(), taken.end(), [&info](const std::string& path) {
+                            return info.member_claims.contains(path);
+                          });
   return by_members ||
          std::all_of(info.payloads.begin(), info.payloads.end(), [&](const ByteRange& payload) {
            return std::any_of(
@@ -76,21 +92,44 @@ class Extract {
     CP_CHECK(pipeline::check_tree_path(target_));
     request_ = {options_.selection, options_.prefix.empty() ? target_ : options_.prefix};
     CP_CHECK(pipeline::check_tree_path(request_.prefix));
-    CP_TRY(open_, open_bundle(options_.bundle, console_));
-    open_.read.verify = options_.verify;
+    CP_CHECK(open_bundles());
     if (options_.verify == Verify::nothing) {
-      console_.warn("--no-verify: the bundle's checksums are not compared");
+      console_.warn("--no-verify: checksums are not compared");
     }
-    CP_TRY(const bool up_to_date, look_at_target());
+    CP_TRY(const bool up_to_date, look_at_target(nullptr));
     return up_to_date ? report_up_to_date() : make_tree();
   }
 
  private:
-  [[nodiscard]] const pipeline::BundleInfo& info() const { return open_.bundle->info(); }
+  Result<Done> open_bundles() {
+    const ReadingOptions& reading = options_.reading;
+    const bool about_one = !reading.checksums.sha256.empty() || !reading.checksums.sha1.empty() ||
+                           !reading.checksums.md5.empty() || !reading.member.empty();
+    if (options_.bundles.size() > 1 && about_one) {
+      return Error{.code = Errc::usage,
+                   .what = "an option that is about one bundle",
+                   .expected = "one bundle with --sha256, --sha1, --md5 or --member",
+                   .found = std::to_string(options_.bundles.size()) + " bundles",
+                   .hint = "--checksum-file takes a list, as sha256sum writes it"};
+    }
+    for (const std::string& path : options_.bundles) {
+      CP_TRY(OpenBundle open, open_bundle({path, reading}, console_));
+      open.read.verify = options_.verify;
+      open_.push_back(std::move(open));
+    }
+    // In whatever order they are named, the tree is the same.
+    std::sort(open_.begin(), open_.end(), [](const OpenBundle& a, const OpenBundle& b) {
+      const pipeline::BundleInfo& one = a.bundle->info();
+      const pipeline::BundleInfo& other = b.bundle->info();
+      return std::tie(one.name, one.size.value, one.header_sha256) <
+             std::tie(other.name, other.size.value, other.header_sha256);
+    });
+    return Done{};
+  }
 
-  /// Whether the target is already what is asked for. Error conflict where it is something else
-  /// that may not be replaced.
-  Result<bool> look_at_target() {
+  /// Whether the target is already what is asked for; `made` is what that is, null if it is not
+  /// known yet. Error conflict where it is something else that may not be replaced.
+  Result<bool> look_at_target(const Receipt* made) {
     CP_TRY(TreePlace place, pipeline::look_at_tree(target_));
     replaces_ = place.kind == TreePlace::Kind::tree;
     if (place.kind == TreePlace::Kind::nothing) {
@@ -109,11 +148,14 @@ class Extract {
     CP_TRY(const auto faults, pipeline::check_tree(target_, receipt_,
                                                    options_.force ? pipeline::TreeCheck::digests
                                                                   : pipeline::TreeCheck::sizes));
-    CP_TRY(const bool same, is_same_request());
-    if (same && faults.empty()) {
+    CP_TRY(const Same same, made != nullptr ? compared(*made) : is_same_request());
+    if (same == Same::yes && faults.empty()) {
       return true;
     }
-    CP_CHECK(check_replaceable(faults, same));
+    if (same == Same::unknown) {
+      return false;  // a folder says nothing of itself before all of it has been read
+    }
+    CP_CHECK(check_replaceable(faults, same == Same::yes));
     return false;
   }
 
@@ -150,36 +192,81 @@ class Extract {
 
   /// What is asked for and what is there, in words that differ.
   [[nodiscard]] std::string wanted() const {
-    return info().name + " (" + std::to_string(info().size.value) + " bytes), with these options";
+    std::string names;
+    for (const OpenBundle& open : open_) {
+      const pipeline::BundleInfo& info = open.bundle->info();
+      names += (names.empty() ? "" : ", ") + info.name + size_of(info.size);
+    }
+    return names + ", with these options";
   }
   [[nodiscard]] std::string held() const {
-    return receipt_.bundle.name + " (" + std::to_string(receipt_.bundle.size.value) +
-           " bytes), driver " + receipt_.driver_version + ", " + receipt_.selection.arch;
+    std::string names;
+    for (const ReceiptBundle& bundle : receipt_.bundles) {
+      if (!bundle.inside) {
+        names += (names.empty() ? "" : ", ") + bundle.name + size_of(bundle.size);
+      }
+    }
+    return names + ", driver " +
+           (receipt_.driver_version.empty() ? "unknown" : receipt_.driver_version) + ", " +
+           receipt_.selection.arch;
+  }
+  static std::string size_of(ByteCount size) {
+    return size.value == 0 ? "" : " (" + std::to_string(size.value) + " bytes)";
   }
 
-  /// Whether the receipt is of this bundle with these options. Reads the bundle only where its
+  enum class Same { yes, no, unknown };
+
+  [[nodiscard]] Result<Same> compared(const Receipt& made) const {
+    return pipeline::is_same(made, receipt_) ? Same::yes : Same::no;
+  }
+
+  /// Whether the receipt is of these bundles with these options. Reads a bundle only where its
   /// header does not identify it, or where somebody says something new of it.
-  Result<bool> is_same_request() {
+  Result<Same> is_same_request() {
+    std::vector<std::size_t> numbers;  // in the receipt, of the bundles that are files or folders
+    for (std::size_t i = 0; i < receipt_.bundles.size(); ++i) {
+      if (!receipt_.bundles[i].inside) {
+        numbers.push_back(i);
+      }
+    }
     const bool options_same = receipt_.selection == request_.selection &&
                               receipt_.prefix == request_.prefix &&
                               receipt_.verification_skipped == (options_.verify == Verify::nothing);
-    if (!options_same || receipt_.bundle.size != info().size ||
-        receipt_.bundle.header_sha256 != info().header_sha256) {
-      return false;
+    if (!options_same || numbers.size() != open_.size()) {
+      return Same::no;
     }
-    const auto& said = open_.read.user_claims;
+    Same same = Same::yes;
+    for (std::size_t i = 0; i < open_.size() && same != Same::no; ++i) {
+      CP_TRY(const Same one, is_same_bundle(open_[i], numbers[i]));
+      same = one == Same::yes ? same : one;
+    }
+    return same;
+  }
+
+  Result<Same> is_same_bundle(const OpenBundle& open, std::size_t number) {
+    const pipeline::BundleInfo& info = open.bundle->info();
+    const ReceiptBundle& held = receipt_.bundles[number];
+    if (held.kind != info.kind || held.size != info.size ||
+        held.header_sha256 != info.header_sha256) {
+      return Same::no;
+    }
+    // Which of the bundles inside was meant is known only when all have been seen.
+    if (open.bundle->is_folder() || !options_.reading.member.empty()) {
+      return Same::unknown;
+    }
+    const auto& said = open.read.user_claims;
     const bool nothing_new =
         options_.verify == Verify::nothing ||
         std::all_of(said.begin(), said.end(),
-                    [this](const DigestClaim& claim) { return was_verified(receipt_, claim); });
-    if (nothing_new && is_identified_by_header(info(), receipt_)) {
-      return true;
+                    [&held](const DigestClaim& claim) { return was_verified(held, claim); });
+    if (nothing_new && is_identified_by_header(info, taken_from(receipt_, number))) {
+      return Same::yes;
     }
-    CP_TRY(auto again, pipeline::Bundle::open(info().path, &console_, open_.read.limits));
+    CP_TRY(auto again, pipeline::Bundle::open(info.path, &console_, open.read.limits));
     CP_TRY(const std::string sha256,
            checked_sha256(*again,
                           options_.verify == Verify::nothing ? std::vector<DigestClaim>() : said));
-    return sha256 == receipt_.bundle.sha256;
+    return sha256 == held.sha256 ? Same::yes : Same::no;
   }
 
   Result<int> report_up_to_date() {
@@ -203,33 +290,32 @@ class Extract {
                       "libraries from it");
       }
     }
-    pipeline::Stager stager(request_.selection, open_.read.limits, dir.get());
-    CP_TRY(const auto verification, pipeline::read_members(*open_.bundle, open_.read, stager));
-    auto planned = pipeline::make_plan(info(), stager.contents(), request_);
-    if (!planned) {
-      Error error = std::move(planned).error();
-      error.subject = info().path;
-      return error;
+    const Limits limits;
+    pipeline::Gatherer gatherer(request_.selection, limits, dir.get(), temporary_folder(env_));
+    for (OpenBundle& open : open_) {
+      CP_CHECK(gatherer.read(*open.bundle, open.read, options_.reading.member));
     }
-    const pipeline::Plan& plan = *planned;
-    Receipt made = pipeline::make_receipt(plan, info(), verification, options_.verify, request_);
+    const pipeline::Gathered gathered = gatherer.release();
+    CP_TRY(const pipeline::Plan plan, pipeline::make_plan(gathered, request_));
+    Receipt made = pipeline::make_receipt(plan, gathered.bundles, options_.verify, request_);
     if (dir) {
-      CP_CHECK(pipeline::write_tree(*dir, stager.contents(), plan, made));
-      CP_TRY(const bool made_meanwhile, put_in_place(*dir));
-      if (made_meanwhile) {
+      CP_CHECK(pipeline::write_tree(*dir, gathered.contents, plan, made));
+      CP_TRY(const bool is_there, put_in_place(*dir, made));
+      if (is_there) {
         return report_up_to_date();
       }
     }
     receipt_ = std::move(made);
-    print_warnings(plan, verification);
-    print_summary(plan, verification);
+    print_warnings(plan, gathered.bundles);
+    print_summary(plan, gathered.bundles);
     return 0;
   }
 
-  /// Commits `dir`; returns whether another process has made the same tree meanwhile instead.
-  Result<bool> put_in_place(io::OutputDir& dir) {
+  /// Commits `dir`; returns whether the same tree is there already: it was all along, or another
+  /// process has made it meanwhile.
+  Result<bool> put_in_place(io::OutputDir& dir, const Receipt& made) {
     // Reading took its time: what stands at the target now is what counts.
-    CP_TRY(const bool before, look_at_target());
+    CP_TRY(const bool before, look_at_target(&made));
     if (before) {
       return true;
     }
@@ -238,7 +324,7 @@ class Extract {
       return false;
     }
     if (committed.error().code == Errc::conflict) {
-      CP_TRY(const bool since, look_at_target());
+      CP_TRY(const bool since, look_at_target(&made));
       if (since) {
         return true;
       }
@@ -246,9 +332,12 @@ class Extract {
     return std::move(committed).error();
   }
 
-  void print_warnings(const pipeline::Plan& plan, const pipeline::Verification& verification) {
-    for (const std::string& warning : verification.warnings) {
-      console_.warn(info().name + ": " + warning);
+  void print_warnings(const pipeline::Plan& plan,
+                      const std::vector<pipeline::ReadBundle>& bundles) {
+    for (const pipeline::ReadBundle& bundle : bundles) {
+      for (const std::string& warning : bundle.verification.warnings) {
+        console_.warn(bundle.info.name + ": " + warning);
+      }
     }
     for (const std::string& warning : plan.warnings) {
       console_.warn(warning);
@@ -259,9 +348,10 @@ class Extract {
     }
   }
 
-  void print_summary(const pipeline::Plan& plan, const pipeline::Verification& verification) {
+  void print_summary(const pipeline::Plan& plan, const std::vector<pipeline::ReadBundle>& bundles) {
     for (const pipeline::LeftOut& one : plan.left_out) {
-      console_.detail("left out: " + one.path + ": " + one.reason);
+      const std::string from = bundles.size() == 1 ? "" : bundles[one.bundle].info.name + ": ";
+      console_.detail("left out: " + from + one.path + ": " + one.reason);
     }
     if (console_.json()) {
       print_json(options_.dry_run ? "would extract" : "extracted", json_of(plan.left_out));
@@ -282,7 +372,14 @@ class Extract {
       const std::string links = links_to(plan, file.to);
       console_.answer(line + human_size(file.size) + (links.empty() ? "" : "  " + links));
     }
-    console_.answer("  " + describe_verification(info(), verification, options_.verify));
+    for (const pipeline::ReadBundle& bundle : bundles) {
+      if (bundle.inside) {
+        console_.answer("  found inside: " + printable(bundle.info.path));
+      }
+    }
+    for (const std::string& line : describe_verifications(bundles, options_.verify)) {
+      console_.answer("  " + printable(line));
+    }
     print_expectation(plan);
     if (!plan.texts.empty() && !options_.dry_run && plan.driver) {
       console_.answer("  to use it: . " + shell_word(options_.out + "/env.sh"));
@@ -341,7 +438,7 @@ class Extract {
   Console& console_;
   std::string target_;  // absolute
   pipeline::PlanRequest request_;
-  OpenBundle open_;
+  std::vector<OpenBundle> open_;
   bool replaces_ = false;  // a tree stands at the target, and may be replaced
   Receipt receipt_{};      // of the tree that stands there, then of the one that was made
 };

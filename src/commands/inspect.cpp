@@ -12,32 +12,6 @@
 namespace compatpack::commands {
 namespace {
 
-/// What only the libraries can say.
-struct DeepFacts {
-  pipeline::Plan plan;
-  pipeline::Verification verification;
-  std::vector<std::string> archs;  // of the libcudas in it
-};
-
-Result<DeepFacts> look_deep(OpenBundle& open, const Env& env) {
-  const pipeline::BundleInfo& info = open.bundle->info();
-  pipeline::PlanRequest request{
-      .selection = {.components = {knowledge::Component::cuda},
-                    .arch = info.arch.empty() ? env.host_arch : info.arch},
-      .prefix = "/"};
-  pipeline::Stager stager(request.selection, open.read.limits, nullptr);
-  CP_TRY(auto verification, pipeline::read_members(*open.bundle, open.read, stager));
-  auto plan = pipeline::make_plan(info, stager.contents(), request);
-  if (!plan) {
-    plan.error().subject = info.path;
-    return std::move(plan).error();
-  }
-  std::vector<std::string> archs = stager.contents().libcuda_archs;
-  std::sort(archs.begin(), archs.end());
-  archs.erase(std::unique(archs.begin(), archs.end()), archs.end());
-  return DeepFacts{*std::move(plan), std::move(verification), std::move(archs)};
-}
-
 std::string words(const std::vector<std::string>& list) {
   std::string out;
   for (const std::string& word : list) {
@@ -76,7 +50,15 @@ std::string describe_claims(const pipeline::BundleInfo& info) {
   return out.empty() ? "none: whether it is whole cannot be told" : out;
 }
 
-void print(const pipeline::BundleInfo& info, const DeepFacts* deep, Console& console) {
+std::string describe_payload(const pipeline::BundleInfo& info) {
+  std::string out = info.is_base64 ? "base64" : std::string(formats::name_of(info.compression));
+  if (info.payloads.size() > 1) {
+    out += ", " + std::to_string(info.payloads.size()) + " archives";
+  }
+  return out + ", from byte " + std::to_string(info.payloads.front().begin.value);
+}
+
+void print(const pipeline::BundleInfo& info, const DeepLook* deep, Console& console) {
   const auto row = [&](std::string name, const std::string& value) {
     if (!value.empty()) {
       name.resize(14, ' ');
@@ -85,24 +67,22 @@ void print(const pipeline::BundleInfo& info, const DeepFacts* deep, Console& con
   };
   const auto driver = deep != nullptr ? deep->plan.driver : info.driver;
   const auto cuda = deep != nullptr ? deep->plan.cuda : cuda_of(info);
-  row("bundle", info.path + ", " + human_size(info.size));
+  const bool is_folder = info.payloads.empty();
+  row("bundle", info.path + (is_folder ? "" : ", " + human_size(info.size)));
   row("format", info.dialect);
   row("label", info.label);
   row("driver", driver ? driver->text() : "its header does not say");
   row("CUDA", cuda ? cuda->text() : "");
   row("architecture", deep != nullptr ? words(deep->archs) : info.arch);
-  std::string payload = std::string(formats::name_of(info.compression));
-  if (info.is_base64) {
-    payload = "base64";
-  }
-  if (info.payloads.size() > 1) {
-    payload += ", " + std::to_string(info.payloads.size()) + " archives";
-  }
-  row("compression", payload + ", from byte " + std::to_string(info.payloads.front().begin.value));
+  row("compression", is_folder ? "" : describe_payload(info));
   row("checksums", describe_claims(info));
   row("signature", info.signature.empty() ? "" : info.signature + "; not checked");
   if (deep == nullptr) {
     return;
+  }
+  for (std::size_t i = 1; i < deep->bundles.size(); ++i) {
+    row("inside it", deep->bundles[i].info.name + ", " + human_size(deep->bundles[i].info.size) +
+                         ", " + deep->bundles[i].info.dialect);
   }
   std::vector<std::string> files;
   for (const auto& file : deep->plan.files) {
@@ -111,10 +91,12 @@ void print(const pipeline::BundleInfo& info, const DeepFacts* deep, Console& con
   row("libraries", words(files));
   row("needs glibc", deep->plan.glibc_needed);
   row("accepts hosts", branches_of(deep->plan));
-  row("contents", describe_verification(info, deep->verification, pipeline::Verify::claims));
+  for (const std::string& line : describe_verifications(deep->bundles, pipeline::Verify::claims)) {
+    row("contents", line);
+  }
 }
 
-Json document(const pipeline::BundleInfo& info, const DeepFacts* deep) {
+Json document(const pipeline::BundleInfo& info, const DeepLook* deep) {
   Json json = json_of(info);
   const auto cuda = deep != nullptr ? deep->plan.cuda : cuda_of(info);
   json["cuda_version"] = cuda ? Json(cuda->text()) : Json();
@@ -122,6 +104,10 @@ Json document(const pipeline::BundleInfo& info, const DeepFacts* deep) {
     return json;
   }
   const pipeline::Plan& plan = deep->plan;
+  Json inside = Json::array();
+  for (std::size_t i = 1; i < deep->bundles.size(); ++i) {
+    inside.push_back(json_of(deep->bundles[i].info));
+  }
   Json files = Json::array();
   for (const auto& file : plan.files) {
     files.push_back({{"path", file.from},
@@ -135,8 +121,9 @@ Json document(const pipeline::BundleInfo& info, const DeepFacts* deep) {
   json["libraries"] = std::move(files);
   json["glibc_needed"] = plan.glibc_needed;
   json["host_branches"] = plan.note && plan.note->branches ? Json(*plan.note->branches) : Json();
-  json["sha256"] = deep->verification.sha256;
-  json["verified"] = json_of(deep->verification.claims);
+  json["sha256"] = deep->bundles.front().verification.sha256;
+  json["verified"] = json_of(deep->bundles.front().verification.claims);
+  json["inside"] = std::move(inside);
   return json;
 }
 
@@ -144,11 +131,11 @@ Json document(const pipeline::BundleInfo& info, const DeepFacts* deep) {
 
 Result<int> run_inspect(const InspectOptions& options, const Env& env, Console& console) {
   CP_TRY(OpenBundle open, open_bundle(options.bundle, console));
-  std::optional<DeepFacts> deep;
-  if (options.deep) {
-    CP_TRY(deep, look_deep(open, env));
+  std::optional<DeepLook> deep;
+  if (options.deep || !options.bundle.reading.member.empty()) {
+    CP_TRY(deep, look_deep(open, options.bundle, env));
   }
-  const DeepFacts* const facts = deep ? &*deep : nullptr;
+  const DeepLook* const facts = deep ? &*deep : nullptr;
   if (console.json()) {
     console.document(rendered(document(open.bundle->info(), facts)));
   } else {

@@ -4,6 +4,7 @@
 
 #include "compatpack/base/text.hpp"
 #include "compatpack/commands/commands.hpp"
+#include "compatpack/pipeline/nested.hpp"
 
 #include "bundle_steps.hpp"
 
@@ -23,9 +24,12 @@ class Lister final : public pipeline::MemberVisitor {
     if (member.type == EntryType::folder) {
       return Done{};
     }
-    Selection selection = member.type == EntryType::symlink
-                              ? Selection{Selection::Use::none, "", "link to " + member.link_target}
-                              : pipeline::select_by_path(member.path, request_);
+    Selection selection = pipeline::select_by_path(member.path, request_);
+    if (member.type == EntryType::symlink) {
+      selection = {Selection::Use::none, "", "link to " + member.link_target};
+    } else if (member.type == EntryType::file && pipeline::is_bundle_name(member.path.text())) {
+      selection = {Selection::Use::none, "", "a bundle inside; extract --member takes it"};
+    }
     if (member.type == EntryType::file) {
       CP_CHECK(look_inside(selection, content));
     }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <sys/stat.h>
-
 #include "compatpack/base/text.hpp"
 #include "compatpack/commands/commands.hpp"
+#include "compatpack/io/folder_walk.hpp"
 #include "compatpack/pipeline/tree.hpp"
 
 #include "bundle_steps.hpp"
@@ -125,9 +124,8 @@ Result<int> verify_tree(const VerifyOptions& options, Console& console) {
 }  // namespace
 
 Result<int> run_verify(const VerifyOptions& options, Console& console) {
-  struct stat facts {};
-  const bool is_folder = ::stat(options.bundle.path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
-  return is_folder ? verify_tree(options, console) : verify_bundle(options, console);
+  return io::is_folder(options.bundle.path) ? verify_tree(options, console)
+                                            : verify_bundle(options, console);
 }
 
 }  // namespace compatpack::commands

@@ -49,6 +49,15 @@ Result<std::unique_ptr<FileSource>> FileSource::open(const std::string& path,
   return std::unique_ptr<FileSource>(new FileSource(std::move(fd), path, opened, observer));
 }
 
+Result<std::unique_ptr<FileSource>> FileSource::adopt(Fd fd, const std::string& name,
+                                                      ReadObserver* observer) {
+  struct stat opened {};
+  if (::fstat(fd.get(), &opened) != 0 || ::lseek(fd.get(), 0, SEEK_SET) != 0) {
+    return io_error("cannot look at", name, errno);
+  }
+  return std::unique_ptr<FileSource>(new FileSource(std::move(fd), name, opened, observer));
+}
+
 FileSource::FileSource(Fd fd, std::string path, const struct stat& opened, ReadObserver* observer)
     : fd_(std::move(fd)),
       path_(std::move(path)),

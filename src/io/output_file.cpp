@@ -2,6 +2,7 @@
 #include "compatpack/io/output_file.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include <fcntl.h>
@@ -40,6 +41,20 @@ Result<OutputFile> OutputFile::in_memory(const std::string& name) {
   Fd fd(::memfd_create("compatpack", MFD_CLOEXEC));
   if (!fd.is_open()) {
     return io_error("cannot make a file in memory", name, errno);
+  }
+  return OutputFile(std::move(fd), name);
+}
+
+Result<OutputFile> OutputFile::temporary(const std::string& folder, const std::string& name) {
+  Fd fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!fd.is_open()) {
+    // NFS, overlayfs before Linux 6.6 and others have no O_TMPFILE.
+    std::string path = folder + "/.compatpack-XXXXXX";
+    fd = Fd(::mkostemp(path.data(), O_CLOEXEC));
+    if (!fd.is_open()) {
+      return io_error("cannot make a temporary file in", folder, errno);
+    }
+    ::unlink(path.c_str());
   }
   return OutputFile(std::move(fd), name);
 }

@@ -8,6 +8,7 @@
 #include "compatpack/base/text.hpp"
 #include "compatpack/formats/ar.hpp"
 #include "compatpack/io/digest.hpp"
+#include "compatpack/io/folder_walk.hpp"
 
 #include "bundle_kinds.hpp"
 
@@ -62,6 +63,65 @@ bool is_web_page(std::string_view head) {
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string folder_name(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) {
+    path.pop_back();
+  }
+  return base_name(path);
+}
+
+/// The files below a folder as members of an archive.
+class FolderReader final : public formats::EntryReader {
+ public:
+  FolderReader(std::unique_ptr<io::FolderWalk> walk, io::ReadObserver* observer)
+      : walk_(std::move(walk)), observer_(observer) {}
+
+  Result<std::optional<formats::Entry>> next() override {
+    for (;;) {
+      CP_TRY(auto found, walk_->next());
+      if (!found) {
+        return std::optional<formats::Entry>();
+      }
+      // A socket or FIFO beside the libraries is nobody's attack, and is never opened.
+      if (found->kind != io::FoundEntry::Kind::special) {
+        return std::optional(formats::Entry{.path = std::move(found->path),
+                                            .type = type_of(found->kind),
+                                            .size = found->size,
+                                            .mode_bits = found->mode_bits,
+                                            .link_target = std::move(found->link_target)});
+      }
+    }
+  }
+
+  Result<std::size_t> read(std::span<std::byte> into) override {
+    CP_TRY(const std::size_t count, walk_->read(into));
+    so_far_.value += count;
+    if (observer_ != nullptr && count > 0) {
+      CP_CHECK(observer_->on_read(so_far_, {}));
+    }
+    return count;
+  }
+
+ private:
+  static formats::EntryType type_of(io::FoundEntry::Kind kind) {
+    switch (kind) {
+      case io::FoundEntry::Kind::file:
+        return formats::EntryType::file;
+      case io::FoundEntry::Kind::folder:
+        return formats::EntryType::folder;
+      case io::FoundEntry::Kind::link:
+        return formats::EntryType::symlink;
+      case io::FoundEntry::Kind::special:
+        return formats::EntryType::special;
+    }
+    return formats::EntryType::special;
+  }
+
+  std::unique_ptr<io::FolderWalk> walk_;
+  io::ReadObserver* observer_;
+  ByteCount so_far_;
+};
 
 std::string sha256_of(std::span<const std::byte> bytes) {
   io::Digest digest(DigestAlgorithm::sha256);
@@ -118,18 +178,27 @@ std::string describe_other_file(std::string_view head) {
 
 Result<std::unique_ptr<Bundle>> Bundle::open(const std::string& path, io::ReadObserver* observer,
                                              const Limits& limits) {
+  if (io::is_folder(path)) {
+    BundleInfo info{.path = path,
+                    .name = folder_name(path),
+                    .size = {},
+                    .kind = "folder",
+                    .dialect = "folder of files"};
+    return std::unique_ptr<Bundle>(new Bundle(nullptr, {}, std::move(info), observer));
+  }
   CP_TRY(auto file, io::FileSource::open(path, observer));
-  return read(std::move(file), path, limits);
+  return read(std::move(file), path, base_name(path), limits);
 }
 
 Result<std::unique_ptr<Bundle>> Bundle::read(std::unique_ptr<io::FileSource> file,
-                                             const std::string& path, const Limits& limits) {
+                                             const std::string& path, const std::string& name,
+                                             const Limits& limits) {
   const ByteCount size = file->size();
   std::vector<std::byte> head(static_cast<std::size_t>(std::min(size.value, limits.header.value)));
   CP_TRY(const std::size_t count, io::read_full(*file, head));
   head.resize(count);
 
-  BundleInfo info{.path = path, .name = base_name(path), .size = size, .kind = {}, .dialect = {}};
+  BundleInfo info{.path = path, .name = name, .size = size, .kind = {}, .dialect = {}};
   if (auto done = read_header(info, *file, head, limits); !done) {
     Error error = std::move(done).error();
     if (error.code == Errc::not_recognized) {
@@ -150,14 +219,26 @@ Result<std::unique_ptr<Bundle>> Bundle::read(std::unique_ptr<io::FileSource> fil
   info.header_sha256 = sha256_of(std::span(head).first(static_cast<std::size_t>(start)));
   info.compression =
       formats::sniff_compression(payload.first(std::min(payload.size(), formats::kSniffSize)));
-  return std::unique_ptr<Bundle>(new Bundle(std::move(file), std::move(head), std::move(info)));
+  return std::unique_ptr<Bundle>(
+      new Bundle(std::move(file), std::move(head), std::move(info), nullptr));
 }
 
-Bundle::Bundle(std::unique_ptr<io::FileSource> file, std::vector<std::byte> head, BundleInfo info)
-    : file_(std::move(file)), head_(std::move(head)), info_(std::move(info)) {}
+Bundle::Bundle(std::unique_ptr<io::FileSource> file, std::vector<std::byte> head, BundleInfo info,
+               io::ReadObserver* observer)
+    : file_(std::move(file)), observer_(observer), head_(std::move(head)), info_(std::move(info)) {}
+
+Result<std::unique_ptr<formats::EntryReader>> Bundle::open_folder(const Limits& limits) const {
+  CP_TRY(auto walk, io::FolderWalk::open(info_.path, limits));
+  return std::unique_ptr<formats::EntryReader>(
+      std::make_unique<FolderReader>(std::move(walk), observer_));
+}
 
 io::Source& Bundle::bytes() {
-  bytes_ = std::make_unique<ChainedSource>(head_, *file_);
+  if (is_folder()) {
+    bytes_ = std::make_unique<io::MemorySource>(head_);
+  } else {
+    bytes_ = std::make_unique<ChainedSource>(head_, *file_);
+  }
   return *bytes_;
 }
 

@@ -51,6 +51,9 @@ class Pass {
       : bundle_(bundle), options_(options), visitor_(visitor), hashing_(bundle.bytes(), claims()) {}
 
   Result<Verification> run() {
+    if (bundle_.is_folder()) {
+      return read_folder();
+    }
     std::optional<Error> failure;
     for (const ByteRange& payload : bundle_.info().payloads) {
       failure = read_payload(payload);
@@ -77,6 +80,18 @@ class Pass {
   }
 
  private:
+  /// Nothing says what a folder's files should be.
+  Result<Verification> read_folder() {
+    auto reader = bundle_.open_folder(options_.limits);
+    if (!reader) {
+      return std::move(reader).error();
+    }
+    if (auto failure = read_entries(**reader)) {
+      return *std::move(failure);
+    }
+    return Verification{.sha256 = {}, .warnings = std::move(warnings_)};
+  }
+
   std::vector<DigestClaim> claims() const {
     std::vector<DigestClaim> all = bundle_.info().claims;
     all.insert(all.end(), options_.user_claims.begin(), options_.user_claims.end());
@@ -176,8 +191,12 @@ class Pass {
     if (!reader) {
       return at_payload(std::move(reader).error());
     }
+    return read_entries(**reader);
+  }
+
+  std::optional<Error> read_entries(formats::EntryReader& reader) {
     for (;;) {
-      auto entry = (*reader)->next();
+      auto entry = reader.next();
       if (!entry) {
         return at_payload(std::move(entry).error());
       }
@@ -188,7 +207,7 @@ class Pass {
       if (!member) {
         return std::move(member).error();
       }
-      CheckedContent content(**reader, claim_about(*member), bundle_.info().member_claims_origin);
+      CheckedContent content(reader, claim_about(*member), bundle_.info().member_claims_origin);
       if (auto visited = visitor_.visit(*member, content); !visited) {
         Error error = std::move(visited).error();
         if (error.code == Errc::mismatch && error.subject.empty()) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "compatpack/base/text.hpp"
@@ -74,8 +75,8 @@ std::string describe_bundle(const Contents& contents) {
 
 class Planner {
  public:
-  Planner(const BundleInfo& bundle, const Contents& contents, const PlanRequest& request)
-      : bundle_(bundle), contents_(contents), request_(request) {}
+  Planner(const Gathered& gathered, const PlanRequest& request)
+      : bundles_(gathered.bundles), contents_(gathered.contents), request_(request) {}
 
   Result<Plan> run() {
     plan_.arch = request_.selection.arch;
@@ -92,6 +93,14 @@ class Planner {
   }
 
  private:
+  /// A member's path, with its bundle where there are several.
+  [[nodiscard]] std::string shown(std::size_t bundle, const std::string& path) const {
+    return bundles_.size() == 1 ? path : bundles_[bundle].info.name + ": " + path;
+  }
+  [[nodiscard]] std::string shown(const StagedMember& member) const {
+    return shown(member.bundle, member.path.text());
+  }
+
   Result<Done> require_libcuda() {
     const auto& archs = contents_.libcuda_archs;
     const bool there = std::find(archs.begin(), archs.end(), plan_.arch) != archs.end();
@@ -109,7 +118,9 @@ class Planner {
     const std::set<std::string> others(archs.begin(), archs.end());
     return Error{
         .code = Errc::not_recognized,
-        .what = "bundle has no libcuda for " + plan_.arch,
+        .what = (bundles_.size() == 1 ? "bundle has no libcuda for "
+                                      : "none of the bundles has a libcuda for ") +
+                plan_.arch,
         .expected = "a driver with libcuda.so.VERSION",
         .found = others.empty() ? describe_bundle(contents_) : "libcuda for " + joined(others),
         .hint = others.empty() ? "--include GLOB takes other files out of it"
@@ -131,18 +142,19 @@ class Planner {
     }
     for (auto& [name, numbers] : by_name) {
       std::sort(numbers.begin(), numbers.end(), [this](std::size_t a, std::size_t b) {
-        const RelPath& path_a = contents_.members.at(a).path;
-        const RelPath& path_b = contents_.members.at(b).path;
-        return std::pair(depth(path_a), path_a) < std::pair(depth(path_b), path_b);
+        const StagedMember& one = contents_.members.at(a);
+        const StagedMember& other = contents_.members.at(b);
+        return std::tuple(one.bundle, depth(one.path), one.path) <
+               std::tuple(other.bundle, depth(other.path), other.path);
       });
       const StagedMember& member = contents_.members.at(numbers.front());
       for (std::size_t i = 1; i < numbers.size(); ++i) {
         CP_CHECK(leave_out_namesake(contents_.members.at(numbers[i]), member));
       }
       CP_TRY(FileName to, FileName::parse(name));
-      plan_.files.push_back({std::move(to), numbers.front(), member.path.text(), member.size,
-                             member.sha256, member.component, member.elf ? member.elf->soname : "",
-                             member.is_program});
+      plan_.files.push_back({std::move(to), numbers.front(), member.bundle, member.path.text(),
+                             member.size, member.sha256, member.component,
+                             member.elf ? member.elf->soname : "", member.is_program});
       plan_.total.value += member.size.value;
       names_.insert(name);
       folders_.emplace(member.path.folder());
@@ -152,16 +164,17 @@ class Planner {
 
   Result<Done> leave_out_namesake(const StagedMember& member, const StagedMember& taken) {
     const bool same = member.sha256 == taken.sha256;
-    if (depth(member.path) == depth(taken.path) && !same) {
+    const bool is_nearer = member.bundle == taken.bundle && depth(member.path) > depth(taken.path);
+    if (!is_nearer && !same) {
       return Error{.code = Errc::conflict,
                    .what = "two members would have one name in the tree",
                    .expected = "one file " + std::string(member.path.name()),
-                   .found = taken.path.text() + " and " + member.path.text(),
+                   .found = shown(taken) + " and " + shown(member),
                    .hint = "leave one out: --exclude '" + member.path.text() + "'"};
     }
     plan_.left_out.push_back(
-        {member.path.text(), member.component,
-         (same ? "the same file stands at " : "the tree takes its namesake ") + taken.path.text()});
+        {member.bundle, member.path.text(), member.component,
+         (same ? "the same file stands at " : "the tree takes its namesake ") + shown(taken)});
     return Done{};
   }
 
@@ -177,8 +190,10 @@ class Planner {
       if (plan_.driver && *version != *plan_.driver) {
         return Error{.code = Errc::unsupported,
                      .what = "libraries of two driver versions",
-                     .expected = "all of " + plan_.driver->text() + ", as " + first->from,
-                     .found = file.from};
+                     .expected = "all of " + plan_.driver->text() + ", as " +
+                                 shown(first->bundle, first->from),
+                     .found = shown(file.bundle, file.from),
+                     .hint = bundles_.size() == 1 ? "" : "take all bundles from one driver"};
       }
       first = plan_.driver ? first : &file;
       plan_.driver = version;
@@ -189,19 +204,33 @@ class Planner {
         }
       }
     }
-    if (!plan_.driver) {
-      plan_.driver = bundle_.driver;
-    }
+    take_drivers_of_headers();
     if (plan_.note && plan_.note->cuda) {
       plan_.cuda = plan_.note->cuda;
     } else if (plan_.driver) {
       plan_.cuda = knowledge::cuda_of_branch(plan_.driver->branch());
     }
-    if (plan_.driver && bundle_.driver && *plan_.driver != *bundle_.driver) {
-      plan_.warnings.push_back("the header says driver " + bundle_.driver->text() +
-                               ", the libraries are of " + plan_.driver->text());
-    }
     return Done{};
+  }
+
+  /// The word of the headers, of bundles that something was taken from: used where no library has
+  /// a version in its name, and compared where one has.
+  void take_drivers_of_headers() {
+    std::set<std::size_t> used;
+    for (const PlannedFile& file : plan_.files) {
+      used.insert(file.bundle);
+    }
+    for (const std::size_t number : used) {
+      const BundleInfo& info = bundles_[number].info;
+      if (!plan_.driver) {
+        plan_.driver = info.driver;
+      }
+      if (info.driver && *plan_.driver != *info.driver) {
+        plan_.warnings.push_back(
+            (bundles_.size() == 1 ? "the header" : info.name + ": its header") + " says driver " +
+            info.driver->text() + ", the libraries are of " + plan_.driver->text());
+      }
+    }
   }
 
   struct LinkClaim {
@@ -235,23 +264,22 @@ class Planner {
   /// an x86_64 bundle holds each twice.
   std::vector<LinkClaim> manifest_links() {
     std::vector<LinkClaim> claims;
-    if (!contents_.manifest) {
-      return claims;
-    }
-    const auto manifest = formats::parse_nv_manifest(*contents_.manifest);
-    if (!manifest) {
-      plan_.warnings.push_back(".manifest: " + manifest.error().what +
-                               "; links are made from the libraries alone");
-      return claims;
-    }
-    const bool two_widths = std::any_of(
-        manifest->entries.begin(), manifest->entries.end(),
-        [](const auto& entry) { return entry.width == formats::ManifestWidth::compat32; });
-    const auto width = plan_.arch == "i386" && two_widths ? formats::ManifestWidth::compat32
-                                                          : formats::ManifestWidth::native;
-    for (const auto& entry : manifest->entries) {
-      if (entry.is_link() && entry.target && entry.width == width) {
-        claims.push_back({std::string(entry.file.name()), *entry.target});
+    for (const auto& [bundle, text] : contents_.manifests) {
+      const auto manifest = formats::parse_nv_manifest(text);
+      if (!manifest) {
+        plan_.warnings.push_back(shown(bundle, ".manifest") + ": " + manifest.error().what +
+                                 "; links are made from the libraries alone");
+        continue;
+      }
+      const bool two_widths = std::any_of(
+          manifest->entries.begin(), manifest->entries.end(),
+          [](const auto& entry) { return entry.width == formats::ManifestWidth::compat32; });
+      const auto width = plan_.arch == "i386" && two_widths ? formats::ManifestWidth::compat32
+                                                            : formats::ManifestWidth::native;
+      for (const auto& entry : manifest->entries) {
+        if (entry.is_link() && entry.target && entry.width == width) {
+          claims.push_back({std::string(entry.file.name()), *entry.target});
+        }
       }
     }
     return claims;
@@ -301,8 +329,8 @@ class Planner {
       texts["env.fish"] = make_env_fish(facts);
       texts["env.csh"] = make_env_csh(facts);
     }
-    if (contents_.licence) {
-      texts["LICENSE"] = *contents_.licence;
+    if (std::string text = licence(); !text.empty()) {
+      texts["LICENSE"] = std::move(text);
     }
     for (auto& [name, content] : texts) {
       CP_TRY(FileName at, FileName::parse(name));
@@ -320,6 +348,28 @@ class Planner {
       }
     }
     return Done{};
+  }
+
+  /// The licences of all bundles that something was taken from, each text once.
+  [[nodiscard]] std::string licence() const {
+    std::vector<std::pair<std::string, std::string>> named;  // text, bundle's name
+    for (const auto& [bundle, text] : contents_.licences) {
+      const bool used = std::any_of(plan_.files.begin(), plan_.files.end(),
+                                    [&](const auto& file) { return file.bundle == bundle; });
+      const bool known = std::any_of(named.begin(), named.end(),
+                                     [&](const auto& one) { return one.first == text; });
+      if (used && !known) {
+        named.emplace_back(text, bundles_[bundle].info.name);
+      }
+    }
+    if (named.size() == 1) {
+      return named.front().first;
+    }
+    std::string out;
+    for (const auto& [text, name] : named) {
+      out += (out.empty() ? "==== " : "\n==== ") + name + " ====\n" + text;
+    }
+    return out;
   }
 
   [[nodiscard]] bool has_stem(std::string_view stem) const {
@@ -354,7 +404,7 @@ class Planner {
     }
     for (const LeftOut& one : plan_.left_out) {
       if (one.component.empty() && one.reason.starts_with("no component")) {
-        warnings.push_back(one.path +
+        warnings.push_back(shown(one.bundle, one.path) +
                            ": no component knows this library; it may be new in this "
                            "driver, and --include takes it");
       }
@@ -365,11 +415,12 @@ class Planner {
     const auto by_at = [](const auto& a, const auto& b) { return a.at < b.at; };
     std::sort(plan_.links.begin(), plan_.links.end(), by_at);
     std::sort(plan_.texts.begin(), plan_.texts.end(), by_at);
-    std::sort(plan_.left_out.begin(), plan_.left_out.end(),
-              [](const LeftOut& a, const LeftOut& b) { return a.path < b.path; });
+    std::sort(plan_.left_out.begin(), plan_.left_out.end(), [](const LeftOut& a, const LeftOut& b) {
+      return std::tie(a.bundle, a.path) < std::tie(b.bundle, b.path);
+    });
   }
 
-  const BundleInfo& bundle_;
+  const std::vector<ReadBundle>& bundles_;
   const Contents& contents_;
   const PlanRequest& request_;
   Plan plan_;
@@ -379,9 +430,12 @@ class Planner {
 
 }  // namespace
 
-Result<Plan> make_plan(const BundleInfo& bundle, const Contents& contents,
-                       const PlanRequest& request) {
-  return Planner(bundle, contents, request).run();
+Result<Plan> make_plan(const Gathered& gathered, const PlanRequest& request) {
+  auto plan = Planner(gathered, request).run();
+  if (!plan && gathered.bundles.size() == 1) {
+    plan.error().subject = gathered.bundles.front().info.path;
+  }
+  return plan;
 }
 
 }  // namespace compatpack::pipeline

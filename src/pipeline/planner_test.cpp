@@ -30,8 +30,8 @@ Members driver(const std::string& version, const std::string& arch = "x86_64") {
 
 Result<Plan> try_plan(const Members& members, const SelectionRequest& selection,
                       const BundleInfo& bundle = test::sample_bundle_info("535.54.03")) {
-  CP_TRY(const Contents contents, test::stage(members, selection));
-  return make_plan(bundle, contents, {.selection = selection, .prefix = "/opt/compat"});
+  CP_TRY(const Gathered gathered, test::stage({{bundle, members}}, selection));
+  return make_plan(gathered, {.selection = selection, .prefix = "/opt/compat"});
 }
 
 Plan plan_of(const Members& members, const SelectionRequest& selection = test::cuda_request(),
@@ -96,13 +96,12 @@ const LeftOut* left_out(const Plan& plan, std::string_view path) {
 Plan plan_with_links(const Members& members,
                      std::vector<std::pair<std::string, std::string>> links) {
   const SelectionRequest selection = test::cuda_request();
-  auto contents = test::stage(members, selection);
-  REQUIRE(contents);
+  auto gathered = test::stage({{test::sample_bundle_info("535.54.03"), members}}, selection);
+  REQUIRE(gathered);
   for (auto& [path, target] : links) {
-    contents->links.push_back({*RelPath::parse(path), std::move(target)});
+    gathered->contents.links.push_back({*RelPath::parse(path), std::move(target)});
   }
-  auto plan = make_plan(test::sample_bundle_info("535.54.03"), *contents,
-                        {.selection = selection, .prefix = "/opt/compat"});
+  auto plan = make_plan(*gathered, {.selection = selection, .prefix = "/opt/compat"});
   REQUIRE(plan);
   return *std::move(plan);
 }

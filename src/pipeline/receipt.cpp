@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/pipeline/receipt.hpp"
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 
@@ -30,6 +31,23 @@ Json json_of(const DigestClaim& claim) {
           {"from_byte", claim.covers.begin.value},
           {"to_byte", claim.covers.end.value},
           {"said_by", claim.origin}};
+}
+
+Json json_of(const ReceiptBundle& bundle) {
+  Json verified = Json::array();
+  for (const DigestClaim& claim : bundle.verified) {
+    verified.push_back(json_of(claim));
+  }
+  return {{"name", bundle.name},
+          {"inside", bundle.inside ? Json(*bundle.inside) : Json()},
+          {"size", bundle.size.value},
+          {"sha256", bundle.sha256},
+          {"header_sha256", bundle.header_sha256},
+          {"kind", bundle.kind},
+          {"dialect", bundle.dialect},
+          {"verified", std::move(verified)},
+          {"members_verified", bundle.members_verified},
+          {"members_verified_by", bundle.members_verified_by}};
 }
 
 Json json_of(const SelectionRequest& selection) {
@@ -108,6 +126,9 @@ SelectionRequest selection_from(const Json& json) {
 ReceiptBundle bundle_from(const Json& json) {
   ReceiptBundle bundle{};
   bundle.name = get<std::string>(json, "name");
+  if (!json.at("inside").is_null()) {
+    bundle.inside = get_number(json, "inside");
+  }
   bundle.size.value = get_number(json, "size");
   bundle.sha256 = get<std::string>(json, "sha256");
   bundle.header_sha256 = get<std::string>(json, "header_sha256");
@@ -129,6 +150,7 @@ ReceiptFile file_from(const Json& json) {
   file.is_program = get<std::string>(json, "mode") == "0755";
   file.component = get<std::string>(json, "component");
   file.from = get<std::string>(json, "from");
+  file.bundle = get_number(json, "bundle");
   return file;
 }
 
@@ -147,6 +169,16 @@ void check_sense(const Receipt& receipt) {
       (receipt.cuda_version.empty() || CudaVersion::parse(receipt.cuda_version));
   if (!versions) {
     throw std::invalid_argument("not a version");
+  }
+  for (std::size_t i = 0; i < receipt.bundles.size(); ++i) {
+    if (receipt.bundles[i].inside && *receipt.bundles[i].inside >= i) {
+      throw std::invalid_argument("a bundle inside one that comes after it");
+    }
+  }
+  if (receipt.bundles.empty() ||
+      std::any_of(receipt.files.begin(), receipt.files.end(),
+                  [&](const ReceiptFile& file) { return file.bundle >= receipt.bundles.size(); })) {
+    throw std::invalid_argument("a file of no bundle");
   }
   std::set<std::string> names{"compatpack.json"};
   const auto take = [&names](const std::string& name) {
@@ -170,7 +202,9 @@ void check_sense(const Receipt& receipt) {
 Receipt receipt_from(const Json& json) {
   Receipt receipt{};
   receipt.compatpack_version = get<std::string>(json, "compatpack");
-  receipt.bundle = bundle_from(json.at("bundle"));
+  for (const Json& bundle : json.at("bundles")) {
+    receipt.bundles.push_back(bundle_from(bundle));
+  }
   receipt.verification_skipped = get<bool>(json, "verification_skipped");
   receipt.driver_version = get<std::string>(json, "driver_version");
   receipt.cuda_version = get<std::string>(json, "cuda_version");
@@ -196,9 +230,9 @@ Error not_a_receipt(std::string found) {
 }  // namespace
 
 std::string render_receipt(const Receipt& receipt) {
-  Json verified = Json::array();
-  for (const DigestClaim& claim : receipt.bundle.verified) {
-    verified.push_back(json_of(claim));
+  Json bundles = Json::array();
+  for (const ReceiptBundle& bundle : receipt.bundles) {
+    bundles.push_back(json_of(bundle));
   }
   Json files = Json::array();
   for (const ReceiptFile& file : receipt.files) {
@@ -207,7 +241,8 @@ std::string render_receipt(const Receipt& receipt) {
                      {"sha256", file.sha256},
                      {"mode", file.is_program ? "0755" : "0644"},
                      {"component", file.component},
-                     {"from", file.from}});
+                     {"from", file.from},
+                     {"bundle", file.bundle}});
   }
   Json links = Json::array();
   for (const ReceiptLink& link : receipt.links) {
@@ -217,16 +252,7 @@ std::string render_receipt(const Receipt& receipt) {
                      {"compatpack", receipt.compatpack_version},
                      {"driver_version", receipt.driver_version},
                      {"cuda_version", receipt.cuda_version},
-                     {"bundle",
-                      {{"name", receipt.bundle.name},
-                       {"size", receipt.bundle.size.value},
-                       {"sha256", receipt.bundle.sha256},
-                       {"header_sha256", receipt.bundle.header_sha256},
-                       {"kind", receipt.bundle.kind},
-                       {"dialect", receipt.bundle.dialect},
-                       {"verified", std::move(verified)},
-                       {"members_verified", receipt.bundle.members_verified},
-                       {"members_verified_by", receipt.bundle.members_verified_by}}},
+                     {"bundles", std::move(bundles)},
                      {"verification_skipped", receipt.verification_skipped},
                      {"selection", json_of(receipt.selection)},
                      {"prefix", receipt.prefix},

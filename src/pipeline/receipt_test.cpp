@@ -13,16 +13,16 @@ namespace {
 Receipt sample() {
   return {
       .compatpack_version = "0.1.0",
-      .bundle =
-          {.name = "driver.run",
-           .size = {463'025'450},
-           .sha256 = std::string(64, 'a'),
-           .header_sha256 = std::string(64, 'b'),
-           .kind = "run",
-           .dialect = "NVIDIA makeself 1.6.0-nv9",
-           .verified =
-               {{DigestAlgorithm::md5, std::string(32, 'c'), {{78}, {463'025'450}}, "its header"},
-                {DigestAlgorithm::cksum, "123", {{78}, {463'025'450}}, "its header"}}},
+      .bundles =
+          {{.name = "driver.run",
+            .size = {463'025'450},
+            .sha256 = std::string(64, 'a'),
+            .header_sha256 = std::string(64, 'b'),
+            .kind = "run",
+            .dialect = "NVIDIA makeself 1.6.0-nv9",
+            .verified =
+                {{DigestAlgorithm::md5, std::string(32, 'c'), {{78}, {463'025'450}}, "its header"},
+                 {DigestAlgorithm::cksum, "123", {{78}, {463'025'450}}, "its header"}}}},
       .verification_skipped = false,
       .driver_version = "610.57.04",
       .cuda_version = "13.3",
@@ -71,8 +71,8 @@ TEST_CASE("receipt: what is written is read again, and the same receipt is the s
   CHECK(render_receipt(sample()) == text);
   CHECK(text.ends_with("}\n"));
   CHECK(receipt->selection == sample().selection);
-  CHECK(receipt->bundle.verified == sample().bundle.verified);
-  CHECK(receipt->bundle.header_sha256 == sample().bundle.header_sha256);
+  CHECK(receipt->bundles[0].verified == sample().bundles[0].verified);
+  CHECK(receipt->bundles[0].header_sha256 == sample().bundles[0].header_sha256);
   CHECK(receipt->prefix == "/opt/a compat");
   REQUIRE(receipt->files.size() == 2);
   CHECK_FALSE(receipt->files[0].is_program);
@@ -85,21 +85,21 @@ TEST_CASE("receipt: the keys are those that other programs read") {
   const auto json = nlohmann::ordered_json::parse(render_receipt(sample()));
 
   CHECK(keys_of(json) == std::vector<std::string>{"format", "compatpack", "driver_version",
-                                                  "cuda_version", "bundle", "verification_skipped",
+                                                  "cuda_version", "bundles", "verification_skipped",
                                                   "selection", "prefix", "files", "links"});
   CHECK(json["format"] == 1);
   CHECK(json["files"][1]["mode"] == "0755");
-  CHECK(json["bundle"]["verified"][0]["from_byte"] == 78);
+  CHECK(json["bundles"][0]["verified"][0]["from_byte"] == 78);
 }
 
 TEST_CASE("receipt: names that are no UTF-8 are written, and the receipt stays JSON") {
   Receipt receipt = sample();
-  receipt.bundle.name = "driver\xff.run";
+  receipt.bundles[0].name = "driver\xff.run";
 
   const auto again = parse_receipt(render_receipt(receipt));
 
   REQUIRE(again);
-  CHECK(again->bundle.name == "driver\xEF\xBF\xBD.run");
+  CHECK(again->bundles[0].name == "driver\xEF\xBF\xBD.run");
 }
 
 TEST_CASE("receipt: text that is no receipt is refused") {
@@ -119,9 +119,9 @@ TEST_CASE("receipt: each missing key is found out") {
     CAPTURE(name);
     CHECK_FALSE(parse_receipt(changed([&](auto& one) { one.erase(name); })));
   }
-  for (const std::string& name : keys_of(json["bundle"])) {
+  for (const std::string& name : keys_of(json["bundles"][0])) {
     CAPTURE(name);
-    CHECK_FALSE(parse_receipt(changed([&](auto& one) { one["bundle"].erase(name); })));
+    CHECK_FALSE(parse_receipt(changed([&](auto& one) { one["bundles"][0].erase(name); })));
   }
   for (const std::string& name : keys_of(json["files"][0])) {
     CAPTURE(name);
@@ -142,10 +142,10 @@ TEST_CASE("receipt: values of another type or range are refused") {
   CHECK_FALSE(parse_receipt(changed([](auto& one) { one["files"][0]["size"] = "12"; })));
   CHECK_FALSE(parse_receipt(changed([](auto& one) { one["files"] = "none"; })));
   CHECK_FALSE(parse_receipt(changed([](auto& one) { one["files"][0]["size"] = -1; })));
-  CHECK_FALSE(parse_receipt(changed([](auto& one) { one["bundle"]["size"] = 1.5; })));
+  CHECK_FALSE(parse_receipt(changed([](auto& one) { one["bundles"][0]["size"] = 1.5; })));
   CHECK_FALSE(parse_receipt(changed([](auto& one) { one["format"] = 1e300; })));
   CHECK_FALSE(parse_receipt(
-      changed([](auto& one) { one["bundle"]["verified"][0]["algorithm"] = "rot13"; })));
+      changed([](auto& one) { one["bundles"][0]["verified"][0]["algorithm"] = "rot13"; })));
 }
 
 TEST_CASE("receipt: one that a newer compatpack wrote is said to be so") {

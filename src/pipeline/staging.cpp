@@ -76,6 +76,12 @@ FileName Stager::staged_name(std::size_t number) {
   return *FileName::parse(".member-" + std::to_string(number));
 }
 
+void Stager::begin(std::size_t bundle) {
+  bundle_ = bundle;
+  taken_.clear();
+  unfit_.clear();
+}
+
 Result<Done> Stager::visit(const Member& member, io::Source& content) {
   if (contents_.paths.size() < kPathsMax || tells_what_it_is(member.path)) {
     contents_.paths.push_back(member.path.text());
@@ -101,11 +107,11 @@ Result<Done> Stager::visit_file(const Member& member, io::Source& content) {
   std::span<const std::byte> head;
   switch (selection.use) {
     case Selection::Use::manifest: {
-      CP_TRY(contents_.manifest, read_text(content, member, limits_.kept_text));
+      CP_TRY(contents_.manifests[bundle_], read_text(content, member, limits_.kept_text));
       return Done{};
     }
     case Selection::Use::licence: {
-      CP_TRY(contents_.licence, read_text(content, member, limits_.kept_text));
+      CP_TRY(contents_.licences[bundle_], read_text(content, member, limits_.kept_text));
       return Done{};
     }
     case Selection::Use::none:
@@ -148,6 +154,7 @@ Result<Done> Stager::take(const Member& member, const Selection& selection,
   CP_CHECK(copy_out(head, content, file, digest));
 
   StagedMember staged{
+      .bundle = bundle_,
       .path = member.path,
       .size = file.size(),
       .sha256 = digest.finish(),
@@ -229,7 +236,7 @@ Result<Done> Stager::visit_hardlink(const Member& member) {
 
 void Stager::leave_out(const Member& member, const std::string& component, std::string reason) {
   if (knowledge::parse_library_name(member.path.name())) {
-    contents_.left_out.push_back({member.path.text(), component, std::move(reason)});
+    contents_.left_out.push_back({bundle_, member.path.text(), component, std::move(reason)});
   }
 }
 

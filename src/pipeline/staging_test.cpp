@@ -128,8 +128,8 @@ TEST_CASE("staging: manifest and licence are kept as text, and one that is too l
 
   REQUIRE(staging.file(".manifest", "rows\n"));
   REQUIRE(staging.file("LICENSE", "licence\n"));
-  CHECK(staging.contents().manifest == "rows\n");
-  CHECK(staging.contents().licence == "licence\n");
+  CHECK(staging.contents().manifests.at(0) == "rows\n");
+  CHECK(staging.contents().licences.at(0) == "licence\n");
 
   const auto large = staging.file("LICENSE", "eleven byte");
   REQUIRE_FALSE(large);

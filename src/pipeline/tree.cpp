@@ -111,6 +111,28 @@ Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const 
   return entry.link_target == link.target ? std::optional<TreeFault>() : fault(Kind::wrong_link);
 }
 
+ReceiptBundle entry_of(const ReadBundle& bundle, Verify verify) {
+  const Verification& verification = bundle.verification;
+  ReceiptBundle entry{.name = bundle.info.name,
+                      .inside = bundle.inside,
+                      .size = bundle.info.size,
+                      .sha256 = verification.sha256,
+                      .header_sha256 = bundle.info.header_sha256,
+                      .kind = bundle.info.kind,
+                      .dialect = bundle.info.dialect,
+                      .verified = {}};
+  if (verify == Verify::nothing) {
+    return entry;
+  }
+  entry.members_verified = verification.members_checked;
+  entry.members_verified_by =
+      verification.members_checked > 0 ? bundle.info.member_claims_origin : "";
+  for (const io::CheckedClaim& one : verification.claims) {
+    entry.verified.push_back(one.claim);
+  }
+  return entry;
+}
+
 }  // namespace
 
 std::string_view compatpack_version() { return COMPATPACK_VERSION; }
@@ -257,16 +279,10 @@ Result<Done> repair_tree(const std::string& path, const Receipt& receipt,
   return Done{};
 }
 
-Receipt make_receipt(const Plan& plan, const BundleInfo& bundle, const Verification& verification,
-                     Verify verify, const PlanRequest& request) {
+Receipt make_receipt(const Plan& plan, const std::vector<ReadBundle>& bundles, Verify verify,
+                     const PlanRequest& request) {
   Receipt receipt{.compatpack_version = std::string(compatpack_version()),
-                  .bundle = {.name = bundle.name,
-                             .size = bundle.size,
-                             .sha256 = verification.sha256,
-                             .header_sha256 = bundle.header_sha256,
-                             .kind = bundle.kind,
-                             .dialect = bundle.dialect,
-                             .verified = {}},
+                  .bundles = {},
                   .verification_skipped = verify == Verify::nothing,
                   .driver_version = plan.driver ? plan.driver->text() : "",
                   .cuda_version = plan.cuda ? plan.cuda->text() : "",
@@ -274,13 +290,8 @@ Receipt make_receipt(const Plan& plan, const BundleInfo& bundle, const Verificat
                   .prefix = request.prefix,
                   .files = {},
                   .links = {}};
-  if (verify == Verify::claims) {
-    receipt.bundle.members_verified = verification.members_checked;
-    receipt.bundle.members_verified_by =
-        verification.members_checked > 0 ? bundle.member_claims_origin : "";
-    for (const io::CheckedClaim& one : verification.claims) {
-      receipt.bundle.verified.push_back(one.claim);
-    }
+  for (const ReadBundle& bundle : bundles) {
+    receipt.bundles.push_back(entry_of(bundle, verify));
   }
   for (const PlannedFile& file : plan.files) {
     receipt.files.push_back({.path = file.to.text(),
@@ -288,7 +299,8 @@ Receipt make_receipt(const Plan& plan, const BundleInfo& bundle, const Verificat
                              .sha256 = file.sha256,
                              .is_program = file.is_program,
                              .component = file.component,
-                             .from = file.from});
+                             .from = file.from,
+                             .bundle = file.bundle});
   }
   for (const PlannedText& text : plan.texts) {
     io::Digest digest(DigestAlgorithm::sha256);

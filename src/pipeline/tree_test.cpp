@@ -51,7 +51,7 @@ class SampleTree {
   void repair() const { REQUIRE(repair_tree(path(), receipt, faults())); }
 
   Receipt receipt{.compatpack_version = "0.1.0",
-                  .bundle = {},
+                  .bundles = {{}},
                   .verification_skipped = false,
                   .driver_version = "535.54.03",
                   .cuda_version = "12.2",

@@ -9,18 +9,24 @@ pipeline::SelectionRequest cuda_request(std::string arch) {
   return {.components = {knowledge::Component::cuda}, .arch = std::move(arch)};
 }
 
-Result<pipeline::Contents> stage(const std::vector<SampleMember>& members,
+Result<pipeline::Gathered> stage(const std::vector<SampleBundle>& bundles,
                                  const pipeline::SelectionRequest& request) {
   const Limits limits;
   pipeline::Stager stager(request, limits, nullptr);
-  for (const SampleMember& one : members) {
-    CP_TRY(RelPath path, RelPath::parse(one.path));
-    const pipeline::Member member{
-        std::move(path), formats::EntryType::file, {one.content.size()}, one.mode, {}};
-    io::MemorySource content(as_bytes(one.content));
-    CP_CHECK(stager.visit(member, content));
+  pipeline::Gathered gathered;
+  for (const SampleBundle& bundle : bundles) {
+    stager.begin(gathered.bundles.size());
+    for (const SampleMember& one : bundle.members) {
+      CP_TRY(RelPath path, RelPath::parse(one.path));
+      const pipeline::Member member{
+          std::move(path), formats::EntryType::file, {one.content.size()}, one.mode, {}};
+      io::MemorySource content(as_bytes(one.content));
+      CP_CHECK(stager.visit(member, content));
+    }
+    gathered.bundles.push_back({bundle.info, {}, std::nullopt});
   }
-  return stager.release();
+  gathered.contents = stager.release();
+  return gathered;
 }
 
 pipeline::BundleInfo sample_bundle_info(const std::string& driver_version,

@@ -17,8 +17,14 @@ namespace compatpack::test {
 /// A request for NVIDIA's forward-compatibility set.
 [[nodiscard]] pipeline::SelectionRequest cuda_request(std::string arch = "x86_64");
 
-/// Shows `members` to a Stager, as files. An Error is its.
-[[nodiscard]] Result<pipeline::Contents> stage(const std::vector<SampleMember>& members,
+/// A bundle that does not exist, and what is in it.
+struct SampleBundle {
+  pipeline::BundleInfo info;
+  std::vector<SampleMember> members;
+};
+
+/// Shows the members of `bundles` to a Stager, as files. An Error is its.
+[[nodiscard]] Result<pipeline::Gathered> stage(const std::vector<SampleBundle>& bundles,
                                                const pipeline::SelectionRequest& request);
 
 /// As a header of NVIDIA's has it.

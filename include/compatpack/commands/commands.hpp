@@ -18,16 +18,22 @@
 
 namespace compatpack::commands {
 
-/// How a bundle is read; common to all commands that read one.
-struct BundleOptions {
-  std::string path;
+/// How bundles are read; common to all commands that read one.
+struct ReadingOptions {
   pipeline::UserChecksums checksums = {};
   unsigned jobs = 1;              ///< threads for decompression
   bool require_checksum = false;  ///< refuse a bundle about which nobody says anything
+  std::string member = {};        ///< glob: the bundle inside the bundle that is meant; "" if none
+};
+
+struct BundleOptions {
+  std::string path;
+  ReadingOptions reading = {};
 };
 
 struct ExtractOptions {
-  BundleOptions bundle;
+  std::vector<std::string> bundles;  ///< paths; at least one
+  ReadingOptions reading = {};
   pipeline::SelectionRequest selection;
   std::string out;
   std::string prefix = {};  ///< where the tree will live; "" for `out`
@@ -38,7 +44,7 @@ struct ExtractOptions {
 
 struct InspectOptions {
   BundleOptions bundle;
-  bool deep = false;  ///< read the libraries too
+  bool deep = false;  ///< read the libraries too; `member` implies it
 };
 
 struct ListOptions {

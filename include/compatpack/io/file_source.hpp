@@ -32,6 +32,11 @@ class FileSource final : public Source {
   /// a FIFO, a device or a socket, which are never read from.
   static Result<std::unique_ptr<FileSource>> open(const std::string& path, ReadObserver* observer);
 
+  /// Takes an open regular file, such as one without a name, and reads it from its first byte on.
+  /// `name` is for messages. Error io.
+  static Result<std::unique_ptr<FileSource>> adopt(Fd fd, const std::string& name,
+                                                   ReadObserver* observer);
+
   /// As it was when opened; a file that has become shorter ends early.
   [[nodiscard]] ByteCount size() const { return size_; }
 

@@ -44,6 +44,9 @@ class OutputFile {
   /// A file without a name, in memory: for what must be looked at but not kept.
   static Result<OutputFile> in_memory(const std::string& name);
 
+  /// A file without a name in `folder`, gone when it is closed: for what is too large for memory.
+  static Result<OutputFile> temporary(const std::string& folder, const std::string& name);
+
   /// Appends `bytes`. Error io: ENOSPC, EDQUOT, EIO and their like, in the system's words.
   Result<Done> write(std::span<const std::byte> bytes);
 

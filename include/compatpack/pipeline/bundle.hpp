@@ -10,6 +10,7 @@
 //   deb    data.tar                            none                      md5sums of control.tar
 //   rpm    one cpio                            sums of both headers      digests of the header
 //   tar    the file itself, a tar              none                      none
+//   folder none; its files are the members     none                      none
 
 #include <map>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "compatpack/base/result.hpp"
 #include "compatpack/base/version.hpp"
 #include "compatpack/formats/decoder.hpp"
+#include "compatpack/formats/entry_reader.hpp"
 #include "compatpack/formats/rpm.hpp"
 #include "compatpack/io/file_source.hpp"
 
@@ -36,14 +38,14 @@ struct MemberClaim {
 /// As the header has it; nothing of it is believed yet.
 struct BundleInfo {
   std::string path;  ///< as the user named it; of a nested one with its place: "a.deb: opt/b.run"
-  std::string name;  ///< its last component
-  ByteCount size;    ///< of the file
-  std::string kind;  ///< "run", "deb", "rpm", "tar"
+  std::string name;  ///< its last component; of a nested one its path in the other
+  ByteCount size;    ///< of the file; 0 of a folder
+  std::string kind;  ///< "run", "deb", "rpm", "tar", "folder"
   std::string dialect;                       ///< "NVIDIA makeself 1.6.0-nv4", for people
   std::string label = {};                    ///< of a run, or a package's name and version
   std::optional<DriverVersion> driver = {};  ///< nullopt if the header does not say
   std::string arch = {};                     ///< "x86_64"; empty if the header does not say
-  std::vector<ByteRange> payloads = {};      ///< at least one
+  std::vector<ByteRange> payloads = {};      ///< at least one, unless a folder
   bool is_base64 = false;
   std::string signature = {};  ///< what signature there is, which is not checked; empty if none
   formats::Compression compression = formats::Compression::none;  ///< of the first payload
@@ -57,31 +59,41 @@ struct BundleInfo {
 
 class Bundle {
  public:
-  /// Opens the file at `path` and reads its header. `observer`, if not null, must outlive the
-  /// bundle.
+  /// Opens the file at `path` and reads its header, or the folder. `observer`, if not null, must
+  /// outlive the bundle.
   ///
   /// Errors, with `subject` set: those of io::FileSource::open() and of the format; not_recognized
   /// with what the file is instead, where that can be told.
   static Result<std::unique_ptr<Bundle>> open(const std::string& path, io::ReadObserver* observer,
                                               const Limits& limits);
 
-  /// The same for a file that is open already. `path` is for messages.
+  /// The same for a file that is open already; `path` and `name` are what `info` says.
   static Result<std::unique_ptr<Bundle>> read(std::unique_ptr<io::FileSource> file,
-                                              const std::string& path, const Limits& limits);
+                                              const std::string& path, const std::string& name,
+                                              const Limits& limits);
 
   [[nodiscard]] const BundleInfo& info() const { return info_; }
 
-  /// The whole file from its first byte on; what open() has read of it is not read again. Valid as
-  /// long as the bundle. Requires: called once.
+  /// The whole file from its first byte on; what open() has read of it is not read again. Of a
+  /// folder, nothing. Valid as long as the bundle. Requires: called once.
   io::Source& bytes();
 
+  [[nodiscard]] bool is_folder() const { return file_ == nullptr; }
+
+  /// What is in a folder. Requires: is_folder(). Error io.
+  Result<std::unique_ptr<formats::EntryReader>> open_folder(const Limits& limits) const;
+
   /// Error io if the file has changed since it was opened.
-  [[nodiscard]] Result<Done> check_unchanged() const { return file_->check_unchanged(); }
+  [[nodiscard]] Result<Done> check_unchanged() const {
+    return is_folder() ? Result<Done>(Done{}) : file_->check_unchanged();
+  }
 
  private:
-  Bundle(std::unique_ptr<io::FileSource> file, std::vector<std::byte> head, BundleInfo info);
+  Bundle(std::unique_ptr<io::FileSource> file, std::vector<std::byte> head, BundleInfo info,
+         io::ReadObserver* observer);
 
-  std::unique_ptr<io::FileSource> file_;
+  std::unique_ptr<io::FileSource> file_;  // null for a folder
+  io::ReadObserver* observer_;            // of a folder's files
   std::vector<std::byte> head_;
   BundleInfo info_;
   std::unique_ptr<io::Source> bytes_;

@@ -30,6 +30,7 @@ struct ReadOptions {
   unsigned jobs = 1;  ///< threads of the decoder at most
   Verify verify = Verify::claims;
   std::vector<DigestClaim> user_claims = {};  ///< besides the bundle's own
+  io::ReadObserver* observer = nullptr;       ///< of bundles that are found inside
 };
 
 /// What a pass has shown about a bundle's bytes.

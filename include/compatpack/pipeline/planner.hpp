@@ -11,14 +11,14 @@
 #include "compatpack/base/rel_path.hpp"
 #include "compatpack/base/version.hpp"
 #include "compatpack/formats/fwd_compat_note.hpp"
-#include "compatpack/pipeline/bundle.hpp"
-#include "compatpack/pipeline/staging.hpp"
+#include "compatpack/pipeline/gathering.hpp"
 
 namespace compatpack::pipeline {
 
 struct PlannedFile {
   FileName to;
   std::size_t member;  ///< its number in Contents
+  std::size_t bundle;  ///< number of the bundle it is from
   std::string from;    ///< path in the bundle
   ByteCount size;
   std::string sha256;
@@ -58,12 +58,11 @@ struct PlanRequest {
 
 /// Decides names, links and texts.
 ///
-/// Errors, without `subject`: not_recognized where the bundle has no libcuda for the architecture
-/// and nothing was named by --include, with what the bundle is instead; unsupported for libraries
-/// of two driver versions; conflict for two members that would have one name, or one of
-/// compatpack's own.
-Result<Plan> make_plan(const BundleInfo& bundle, const Contents& contents,
-                       const PlanRequest& request);
+/// Errors, with `subject` set to the bundle if there is but one: not_recognized where no bundle has
+/// a libcuda for the architecture and nothing was named by --include, with what the bundle is
+/// instead; unsupported for libraries of two driver versions; conflict for two members that would
+/// have one name, or one of compatpack's own. Requires: at least one bundle.
+Result<Plan> make_plan(const Gathered& gathered, const PlanRequest& request);
 
 /// Name of the receipt in a tree.
 inline constexpr std::string_view kReceiptName = "compatpack.json";

@@ -27,6 +27,7 @@ struct ReceiptFile {
   bool is_program;             ///< mode 0755, else 0644
   std::string component = {};  ///< "" for activation scripts and texts
   std::string from = {};       ///< path in the bundle; "" likewise
+  std::size_t bundle = 0;      ///< number of the bundle, where `from` is not ""
 };
 
 struct ReceiptLink {
@@ -35,9 +36,10 @@ struct ReceiptLink {
 };
 
 struct ReceiptBundle {
-  std::string name;  ///< without its folder
+  std::string name;                        ///< without its folder; of one inside another its path
+  std::optional<std::size_t> inside = {};  ///< number of the bundle that holds it
   ByteCount size;
-  std::string sha256;
+  std::string sha256;         ///< "" of a folder
   std::string header_sha256;  ///< of all before the first payload
   std::string kind;
   std::string dialect;
@@ -48,10 +50,10 @@ struct ReceiptBundle {
 
 struct Receipt {
   std::string compatpack_version;
-  ReceiptBundle bundle;
-  bool verification_skipped;   ///< --no-verify
-  std::string driver_version;  ///< "" if unknown
-  std::string cuda_version;    ///< "" if unknown
+  std::vector<ReceiptBundle> bundles;  ///< at least one; each before what is inside it
+  bool verification_skipped;           ///< --no-verify
+  std::string driver_version;          ///< "" if unknown
+  std::string cuda_version;            ///< "" if unknown
   SelectionRequest selection;
   std::string prefix;              ///< where the scripts expect the tree, if they cannot tell
   std::vector<ReceiptFile> files;  ///< all but the receipt itself, sorted by path
@@ -60,6 +62,11 @@ struct Receipt {
 
 /// The receipt as JSON, ending in a newline. Equal receipts give equal text.
 [[nodiscard]] std::string render_receipt(const Receipt& receipt);
+
+/// Whether two receipts are of the same tree: what render_receipt() gives is the same.
+[[nodiscard]] inline bool is_same(const Receipt& a, const Receipt& b) {
+  return render_receipt(a) == render_receipt(b);
+}
 
 /// Reads a receipt. Errors, without `subject`: corrupt where it is no receipt, or names files that
 /// cannot be in a tree; unsupported where a newer compatpack wrote it.

@@ -4,7 +4,7 @@
 // Takes the wanted members out of the stream, in the order in which they come, and remembers of the
 // others why they were left. What they will be called, and which links go with them, is decided
 // when all have been seen (planner): members come in any order, and the .manifest anywhere among
-// them.
+// them. One stager serves all bundles of a tree.
 
 #include <map>
 #include <optional>
@@ -20,6 +20,7 @@ namespace compatpack::pipeline {
 
 /// A member whose content has been taken.
 struct StagedMember {
+  std::size_t bundle;  ///< number of the bundle it is from
   RelPath path;
   ByteCount size;
   std::string sha256;
@@ -29,6 +30,7 @@ struct StagedMember {
 };
 
 struct LeftOut {
+  std::size_t bundle;
   std::string path;
   std::string component;  ///< "" if none
   std::string reason;
@@ -40,14 +42,14 @@ struct ArchiveLink {
   std::string target;
 };
 
-/// All that a pass over a bundle has found.
+/// All that has been found in the bundles of a tree.
 struct Contents {
   std::map<std::size_t, StagedMember> members;  ///< by number, which names the staged file
   std::vector<LeftOut> left_out;  ///< shared libraries only; programs and data are many
   std::vector<ArchiveLink> links;
-  std::optional<std::string> manifest;     ///< text of .manifest
-  std::optional<std::string> licence;      ///< text of LICENSE
-  std::vector<std::string> libcuda_archs;  ///< of every libcuda that went by, taken or not
+  std::map<std::size_t, std::string> manifests;  ///< text of .manifest, by bundle
+  std::map<std::size_t, std::string> licences;   ///< text of LICENSE, by bundle
+  std::vector<std::string> libcuda_archs;        ///< of every libcuda that went by, taken or not
   std::vector<std::string> paths;  ///< the first few members' paths, to say what a bundle is
   std::vector<std::string> warnings;
 };
@@ -58,6 +60,9 @@ class Stager final : public MemberVisitor {
   /// All three must outlive the stager.
   Stager(const SelectionRequest& request, const Limits& limits, io::OutputDir* into)
       : request_(request), limits_(limits), into_(into) {}
+
+  /// From here on members are of the bundle with this number.
+  void begin(std::size_t bundle);
 
   Result<Done> visit(const Member& member, io::Source& content) override;
 
@@ -79,6 +84,8 @@ class Stager final : public MemberVisitor {
   const Limits& limits_;
   io::OutputDir* into_;
   Contents contents_;
+  std::size_t bundle_ = 0;
+  // Of this bundle:
   std::map<RelPath, std::size_t> taken_;  // number by path
   std::map<RelPath, std::string> unfit_;  // wanted by path, left out for its content: the reason
   std::size_t next_number_ = 0;

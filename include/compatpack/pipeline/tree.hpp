@@ -75,9 +75,8 @@ Result<Done> repair_tree(const std::string& path, const Receipt& receipt,
 [[nodiscard]] bool is_repairable(const TreeFault& fault);
 
 /// The receipt of a tree made by `plan`.
-[[nodiscard]] Receipt make_receipt(const Plan& plan, const BundleInfo& bundle,
-                                   const Verification& verification, Verify verify,
-                                   const PlanRequest& request);
+[[nodiscard]] Receipt make_receipt(const Plan& plan, const std::vector<ReadBundle>& bundles,
+                                   Verify verify, const PlanRequest& request);
 
 /// Gives the staged members their names, and adds links, texts and the receipt. Nothing of it can
 /// be seen until `dir` is committed. Error io.
