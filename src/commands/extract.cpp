@@ -381,7 +381,10 @@ class Extract {
       console_.answer("  " + printable(line));
     }
     print_expectation(plan);
-    if (!plan.texts.empty() && !options_.dry_run && plan.driver) {
+    const bool has_script =
+        std::any_of(plan.texts.begin(), plan.texts.end(),
+                    [](const pipeline::PlannedText& text) { return text.at.text() == "env.sh"; });
+    if (has_script && !options_.dry_run) {
       console_.answer("  to use it: . " + shell_word(options_.out + "/env.sh"));
     }
   }

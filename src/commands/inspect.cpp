@@ -31,9 +31,10 @@ std::string branches_of(const pipeline::Plan& plan) {
   return out;
 }
 
-/// The CUDA version that the header's driver version implies.
+/// The CUDA version that the driver's version in the header implies, or the package's name.
 std::optional<CudaVersion> cuda_of(const pipeline::BundleInfo& info) {
-  return info.driver ? knowledge::cuda_of_branch(info.driver->branch()) : std::nullopt;
+  const auto cuda = info.driver ? knowledge::cuda_of_branch(info.driver->branch()) : std::nullopt;
+  return cuda ? cuda : info.cuda;
 }
 
 std::string describe_claims(const pipeline::BundleInfo& info) {

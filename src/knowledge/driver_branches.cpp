@@ -48,6 +48,12 @@ constexpr auto kBranches = std::to_array<BranchRow>({
 
 }  // namespace
 
+std::optional<DriverVersion> parse_driver(std::string_view text) {
+  constexpr std::uint32_t kFirstBranch = 100;
+  auto version = DriverVersion::parse(text);
+  return version && version->branch() >= kFirstBranch ? version : std::nullopt;
+}
+
 const BranchRow* find_branch(std::uint32_t branch) {
   for (const BranchRow& row : kBranches) {
     if (row.branch == branch) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/pipeline/activation.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -49,19 +50,24 @@ std::string csh_quoted(std::string_view text) {
   return out;
 }
 
-/// `text` with @PREFIX@ and @DRIVER@ filled in. What is filled in is not looked at again, so that a
-/// path may hold such words.
-std::string filled(std::string_view text, std::string_view prefix, std::string_view driver) {
-  constexpr std::string_view kPrefix = "@PREFIX@";
-  constexpr std::string_view kDriver = "@DRIVER@";
+// Newer than any driver, and still a number that every shell can compare.
+constexpr std::string_view kNewerThanAny = "999999999.0";
+
+/// `text` with its places filled in. What is filled in is not looked at again, so that a path may
+/// hold such words.
+std::string filled(std::string_view text, std::string_view prefix, const ActivationFacts& facts) {
+  const std::string driver = facts.driver ? facts.driver->text() : "of unknown version";
+  const std::string compared = facts.driver ? driver : std::string(kNewerThanAny);
+  const std::array<std::pair<std::string_view, std::string_view>, 3> places{
+      {{"@PREFIX@", prefix}, {"@DRIVER@", driver}, {"@COMPARED@", compared}}};
   std::string out;
   while (!text.empty()) {
-    if (text.starts_with(kPrefix)) {
-      out += prefix;
-      text.remove_prefix(kPrefix.size());
-    } else if (text.starts_with(kDriver)) {
-      out += driver;
-      text.remove_prefix(kDriver.size());
+    const auto* const place = std::find_if(places.begin(), places.end(), [text](const auto& one) {
+      return text.starts_with(one.first);
+    });
+    if (place != places.end()) {
+      out += place->second;
+      text.remove_prefix(place->first.size());
     } else {
       out += text.front();
       text.remove_prefix(1);
@@ -69,10 +75,6 @@ std::string filled(std::string_view text, std::string_view prefix, std::string_v
   }
   return out;
 }
-
-}  // namespace
-
-namespace {
 
 /// Variables of a process, looked up by name.
 class Variables {
@@ -179,15 +181,15 @@ std::vector<std::string> activated(std::vector<std::string> environment, const s
 }
 
 std::string make_env_sh(const ActivationFacts& facts) {
-  return filled(kEnvShTemplate, shell_quoted(facts.prefix), facts.driver.text());
+  return filled(kEnvShTemplate, shell_quoted(facts.prefix), facts);
 }
 
 std::string make_env_fish(const ActivationFacts& facts) {
-  return filled(kEnvFishTemplate, fish_quoted(facts.prefix), facts.driver.text());
+  return filled(kEnvFishTemplate, fish_quoted(facts.prefix), facts);
 }
 
 std::string make_env_csh(const ActivationFacts& facts) {
-  return filled(kEnvCshTemplate, csh_quoted(facts.prefix), facts.driver.text());
+  return filled(kEnvCshTemplate, csh_quoted(facts.prefix), facts);
 }
 
 Result<std::string> make_eval_code(Shell shell, std::string_view tree) {

@@ -34,6 +34,17 @@ TEST_CASE("activation: the scripts hold the driver's version and the prefix, and
   }
 }
 
+TEST_CASE("activation: where the tree's version is not known, none of the host's is too new") {
+  const ActivationFacts facts{.driver = std::nullopt, .prefix = "/opt/compat"};
+
+  for (const std::string& script :
+       {make_env_sh(facts), make_env_fish(facts), make_env_csh(facts)}) {
+    CHECK(contains(script, "999999999.0"));
+    CHECK(contains(script, "driver of unknown version"));
+    CHECK_FALSE(contains(script, "@COMPARED@"));
+  }
+}
+
 TEST_CASE("activation: a prefix is one word of each shell, whatever it holds") {
   const auto facts = facts_with_prefix("/a 'b\\c!\n*");
 

@@ -26,9 +26,9 @@ Result<Done> read_deb(BundleInfo& info, const io::FileSource& file, const Limits
 [[nodiscard]] bool looks_like_tar(std::span<const std::byte> head);
 void read_tar(BundleInfo& info);
 
-/// The version of a package, if it can be a driver's: branches below 100 are build numbers
-/// (Jetson).
-[[nodiscard]] std::optional<DriverVersion> driver_of_package(std::string_view version);
+/// The CUDA version that a package of NVIDIA's is named after: cuda-compat-12-4,
+/// cuda-compat-orin-13-2.
+[[nodiscard]] std::optional<CudaVersion> cuda_of_package(std::string_view name);
 
 /// The architecture by our names of one as packages name it: "amd64" is "x86_64"; "" for "all".
 [[nodiscard]] std::string arch_of_package(std::string_view arch);

@@ -7,13 +7,12 @@
 #include "compatpack/formats/archive.hpp"
 #include "compatpack/formats/deb_control.hpp"
 #include "compatpack/formats/rpm.hpp"
+#include "compatpack/knowledge/driver_branches.hpp"
 
 #include "bundle_kinds.hpp"
 
 namespace compatpack::pipeline {
 namespace {
-
-constexpr std::uint32_t kFirstBranch = 100;
 
 /// What is wanted of a .deb's control archive; empty texts where it has no such member.
 struct ControlTexts {
@@ -84,9 +83,15 @@ constexpr std::array<ArchName, 9> kArchNames{{{"amd64", "x86_64"},
 
 }  // namespace
 
-std::optional<DriverVersion> driver_of_package(std::string_view version) {
-  auto driver = DriverVersion::parse(version);
-  return driver && driver->branch() >= kFirstBranch ? driver : std::nullopt;
+std::optional<CudaVersion> cuda_of_package(std::string_view name) {
+  for (const std::string_view start : {"cuda-compat-orin-", "cuda-compat-"}) {
+    if (name.starts_with(start)) {
+      std::string version(name.substr(start.size()));
+      std::replace(version.begin(), version.end(), '-', '.');
+      return CudaVersion::parse(version);
+    }
+  }
+  return std::nullopt;
 }
 
 std::string arch_of_package(std::string_view arch) {
@@ -129,7 +134,8 @@ Result<Done> read_deb(BundleInfo& info, const io::FileSource& file, const Limits
   info.kind = "deb";
   info.dialect = "Debian package " + layout.format;
   info.label = package->package + " " + package->version;
-  info.driver = driver_of_package(package->upstream_version());
+  info.driver = knowledge::parse_driver(package->upstream_version());
+  info.cuda = cuda_of_package(package->package);
   info.arch = arch_of_package(package->architecture);
   info.payloads = {layout.data.content};
   info.signature = layout.signed_by.empty() ? "" : "OpenPGP signature in " + layout.signed_by;
@@ -148,7 +154,8 @@ Result<Done> read_rpm(BundleInfo& info, std::span<const std::byte> head, const L
   info.label = header.name + " " +
                (header.epoch ? std::to_string(*header.epoch) + ":" : std::string()) +
                header.version + "-" + header.release;
-  info.driver = driver_of_package(header.version);
+  info.driver = knowledge::parse_driver(header.version);
+  info.cuda = cuda_of_package(header.name);
   info.arch = arch_of_package(header.arch);
   info.payloads = {header.payload};
   info.claims = std::move(header.claims);

@@ -40,8 +40,9 @@ void write(const fs::path& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-std::string deb_of(const std::string& version, const TarFile& data) {
-  const std::string control = "Package: cuda-compat-12-4\nVersion: " + version +
+std::string deb_of(const std::string& version, const TarFile& data,
+                   const std::string& package = "cuda-compat-12-4") {
+  const std::string control = "Package: " + package + "\nVersion: " + version +
                               "-1\nArchitecture: amd64\nMaintainer: nobody\nDescription: test\n";
   return DebFile()
       .member("debian-binary", "2.0\n")
@@ -344,6 +345,53 @@ TEST_CASE("gathering: an rpm's files are its members, and a ghost is none") {
   const Verification& verification = reading.gathered.bundles[0].verification;
   CHECK(verification.members_checked == plan->files.size());
   CHECK_FALSE(verification.claims.empty());
+}
+
+TEST_CASE("gathering: Jetson's package has a CUDA version, and a driver that nobody knows") {
+  const auto library = [](const std::string& soname) {
+    return test::ElfFile(test::kAarch64).with_soname(soname).bytes();
+  };
+  const std::string compat = "./usr/local/cuda-13.2/compat_orin/";
+  const TarFile data =
+      TarFile()
+          .file(compat + "libcuda.so.1.1", library("libcuda.so.1"))
+          .symlink(compat + "libcuda.so.1", "libcuda.so.1.1")
+          .file(compat + "libnvidia-nvvm.so.4.0.0", library("libnvidia-nvvm.so.4"))
+          .file(compat + "libnvidia-ptxjitcompiler.so", library("libnvidia-ptxjitcompiler.so.1"));
+  Reading reading(test::cuda_request("aarch64"));
+
+  REQUIRE(reading.read("orin.deb", deb_of("13.2.44290101", data, "cuda-compat-orin-13-2")));
+  const auto plan = reading.plan();
+
+  REQUIRE(plan);
+  CHECK_FALSE(plan->driver);
+  REQUIRE(plan->cuda);
+  CHECK(plan->cuda->text() == "13.2");
+  Names links;
+  for (const PlannedLink& link : plan->links) {
+    links.push_back(link.at.text() + " -> " + link.target.text());
+  }
+  CHECK(links == Names{"libcuda.so -> libcuda.so.1", "libcuda.so.1 -> libcuda.so.1.1",
+                       "libnvidia-nvvm.so.4 -> libnvidia-nvvm.so.4.0.0",
+                       "libnvidia-ptxjitcompiler.so.1 -> libnvidia-ptxjitcompiler.so"});
+  CHECK(std::count_if(plan->texts.begin(), plan->texts.end(),
+                      [](const auto& text) { return text.at.text().starts_with("env."); }) == 3);
+  CHECK(plan->warnings.empty());
+}
+
+TEST_CASE("gathering: of several bundles one that gives nothing is warned of, with the reason") {
+  Reading reading;
+  REQUIRE(reading.read("a.deb", compat_deb()));
+  REQUIRE(reading.read("ml.deb",
+                       deb_of("550.54.15", TarFile().file("./usr/lib/libnvidia-ml.so.550.54.15",
+                                                          test::ElfFile().bytes()))));
+
+  const auto plan = reading.plan();
+
+  REQUIRE(plan);
+  REQUIRE_FALSE(plan->warnings.empty());
+  CHECK(plan->warnings.back() ==
+        "ml.deb: nothing of it is in the tree: component nvml was not asked for");
 }
 
 TEST_CASE("gathering: a redistributable archive is a tar like any other, and has no claims") {

@@ -17,18 +17,13 @@
 namespace compatpack::pipeline {
 namespace {
 
-// Suffixes like 4.0.0 (libnvidia-nvvm until 510) or 1.1.13 (libnvidia-egl-wayland) are no driver
-// versions; no driver of a branch below this has CUDA libraries.
-constexpr std::uint32_t kFirstBranch = 100;
-
 // Branches from which a driver carries the library.
 constexpr std::uint32_t kNvvmSince = 470;
 
 /// The driver version that a library's file name carries.
 std::optional<DriverVersion> version_in_name(std::string_view file_name) {
   const auto name = knowledge::parse_library_name(file_name);
-  const auto version = name ? DriverVersion::parse(name->suffix) : std::nullopt;
-  return version && version->branch() >= kFirstBranch ? version : std::nullopt;
+  return name ? knowledge::parse_driver(name->suffix) : std::nullopt;
 }
 
 std::string_view stem_of(std::string_view file_name) {
@@ -205,12 +200,22 @@ class Planner {
       }
     }
     take_drivers_of_headers();
+    find_cuda();
+    return Done{};
+  }
+
+  /// By libcuda's own word, by its driver's branch, or by the name of its package.
+  void find_cuda() {
     if (plan_.note && plan_.note->cuda) {
       plan_.cuda = plan_.note->cuda;
     } else if (plan_.driver) {
       plan_.cuda = knowledge::cuda_of_branch(plan_.driver->branch());
     }
-    return Done{};
+    for (const PlannedFile& file : plan_.files) {
+      if (!plan_.cuda && stem_of(file.to.text()) == "libcuda") {
+        plan_.cuda = bundles_[file.bundle].info.cuda;
+      }
+    }
   }
 
   /// The word of the headers, of bundles that something was taken from: used where no library has
@@ -323,8 +328,8 @@ class Planner {
 
   Result<Done> add_texts() {
     std::map<std::string, std::string> texts;
-    if (plan_.driver) {
-      const ActivationFacts facts{*plan_.driver, request_.prefix};
+    if (plan_.driver || has_stem("libcuda")) {
+      const ActivationFacts facts{plan_.driver, request_.prefix};
       texts["env.sh"] = make_env_sh(facts);
       texts["env.fish"] = make_env_fish(facts);
       texts["env.csh"] = make_env_csh(facts);
@@ -402,12 +407,30 @@ class Planner {
         warnings.push_back("component " + std::string(row.name) + ": " + std::string(row.warning));
       }
     }
+    warn_of_unused_bundles();
     for (const LeftOut& one : plan_.left_out) {
       if (one.component.empty() && one.reason.starts_with("no component")) {
         warnings.push_back(shown(one.bundle, one.path) +
                            ": no component knows this library; it may be new in this "
                            "driver, and --include takes it");
       }
+    }
+  }
+
+  /// Whoever names several bundles wants something of each.
+  void warn_of_unused_bundles() {
+    for (std::size_t i = 0; i < bundles_.size(); ++i) {
+      const bool used = std::any_of(plan_.files.begin(), plan_.files.end(),
+                                    [i](const PlannedFile& file) { return file.bundle == i; }) ||
+                        std::any_of(bundles_.begin(), bundles_.end(),
+                                    [i](const ReadBundle& one) { return one.inside == i; });
+      if (used) {
+        continue;
+      }
+      const auto why = std::find_if(plan_.left_out.begin(), plan_.left_out.end(),
+                                    [i](const LeftOut& one) { return one.bundle == i; });
+      plan_.warnings.push_back(bundles_[i].info.name + ": nothing of it is in the tree" +
+                               (why == plan_.left_out.end() ? "" : ": " + why->reason));
     }
   }
 

@@ -294,6 +294,13 @@ expect "a missing part is 0" "source V${newline}echo end" "end" "$(refusal 570.2
 host 570.25.99 -
 expect "a two-part tree is newer than its predecessor" "source V${newline}env" "$(active "$two_part")"
 
+# A tree whose driver version nobody says, such as Jetson's, is compared with nothing.
+unversioned="$work/unversioned"
+make_tree "$unversioned" "$unversioned" unknown
+third=$unversioned
+host 1000.0 -
+expect "a tree of unknown version is never too old" "source V${newline}env" "$(active "$unversioned")"
+
 host 535.1 "$(printf "$old_proc" 580.1)"
 expect "/sys wins over /proc" "source${newline}env" "$(active "$tree")"
 host garbage "$(printf "$old_proc" 580.1)"

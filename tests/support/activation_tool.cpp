@@ -73,8 +73,8 @@ int main(int argc, char** argv) {
   if (arguments.size() == 3) {
     const auto shell = shell_named(arguments[0]);
     const auto driver = DriverVersion::parse(arguments[1]);
-    if (shell && driver) {
-      return print_script(*shell, {.driver = *driver, .prefix = std::string(arguments[2])});
+    if (shell && (driver || arguments[1] == "unknown")) {
+      return print_script(*shell, {.driver = driver, .prefix = std::string(arguments[2])});
     }
   }
   return usage();

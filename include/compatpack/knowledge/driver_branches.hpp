@@ -27,6 +27,11 @@ struct BranchRow {
   std::string_view end_of_life;  ///< "2026-06", a month; "" if there is none or none was seen
 };
 
+/// The version of a data-center or desktop driver in front of `text`, as DriverVersion::parse()
+/// reads it. nullopt for what can be none: below branch 100 are versions of other things, such as
+/// 4.0.0 of libnvidia-nvvm until 510, and the build numbers of Jetson's packages.
+[[nodiscard]] std::optional<DriverVersion> parse_driver(std::string_view text);
+
 /// The row of a branch; null for one that the table does not have.
 [[nodiscard]] const BranchRow* find_branch(std::uint32_t branch);
 

@@ -2,8 +2,9 @@
 #pragma once
 
 // The scripts in a tree that a shell sources to use it: env.sh, env.fish, env.csh. Their text
-// stands in src/pipeline/activation/env.*.in, with two places to fill: @PREFIX@, where the tree
-// will live, as one word of that shell, and @DRIVER@, the version of the driver in it.
+// stands in src/pipeline/activation/env.*.in, with three places to fill: @PREFIX@, where the tree
+// will live, as one word of that shell; @DRIVER@, the version of the driver in it, for people; and
+// @COMPARED@, the version that the host's must be older than.
 //
 // A script looks for its own folder first, where its shell can tell it (bash, zsh, ksh93, fish),
 // and takes @PREFIX@ otherwise. It reads the host's driver version each time, so that one tree
@@ -14,6 +15,7 @@
 //   COMPATPACK_TREE                               the active tree
 //   _COMPATPACK_OLD_LD, _TRITON, _JULIA           what the three variables were; unset if unset
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +26,7 @@
 namespace compatpack::pipeline {
 
 struct ActivationFacts {
-  DriverVersion driver;
+  std::optional<DriverVersion> driver;  ///< nullopt: not known, so that no host's is too new for it
   std::string prefix;  ///< absolute path of the folder where the tree will live; any bytes but NUL
 };
 

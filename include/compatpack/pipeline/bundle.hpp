@@ -44,6 +44,7 @@ struct BundleInfo {
   std::string dialect;                       ///< "NVIDIA makeself 1.6.0-nv4", for people
   std::string label = {};                    ///< of a run, or a package's name and version
   std::optional<DriverVersion> driver = {};  ///< nullopt if the header does not say
+  std::optional<CudaVersion> cuda = {};      ///< that a package is named after
   std::string arch = {};                     ///< "x86_64"; empty if the header does not say
   std::vector<ByteRange> payloads = {};      ///< at least one, unless a folder
   bool is_base64 = false;
