@@ -34,6 +34,7 @@ bool is_folder(const std::string& path) {
 Result<host::Package> package_of_bundle(const CheckOptions& options, const Env& env,
                                         Console& console) {
   CP_TRY(OpenBundle open, open_bundle(options.bundle, console));
+  open.read.may_stop = true;
   CP_TRY(const DeepLook deep, look_deep(open, options.bundle, env));
   return package_of(deep.plan);
 }

@@ -58,14 +58,7 @@ bool is_identified_by_header(const pipeline::BundleInfo& info,
                           std::all_of(taken.begin(), taken.end(), [&info](const std::string& path) {
                             return info.member_claims.contains(path);
                           });
-  return by_members ||
-         std::all_of(info.payloads.begin(), info.payloads.end(), [&](const ByteRange& payload) {
-           return std::any_of(
-               info.claims.begin(), info.claims.end(), [&](const DigestClaim& claim) {
-                 return claim.algorithm != DigestAlgorithm::cksum &&
-                        claim.covers.begin <= payload.begin && claim.covers.end >= payload.end;
-               });
-         });
+  return by_members || pipeline::are_payloads_covered(info, info.claims);
 }
 
 /// SHA-256 of the whole bundle. Error mismatch where one of `claims` does not hold.
@@ -115,6 +108,7 @@ class Extract {
     for (const std::string& path : options_.bundles) {
       CP_TRY(OpenBundle open, open_bundle({path, reading}, console_));
       open.read.verify = options_.verify;
+      open.read.may_stop = true;
       open_.push_back(std::move(open));
     }
     // In whatever order they are named, the tree is the same.

@@ -159,6 +159,15 @@ Result<Done> read_header(BundleInfo& info, const io::FileSource& file,
 
 }  // namespace
 
+bool are_payloads_covered(const BundleInfo& info, const std::vector<DigestClaim>& claims) {
+  return std::all_of(info.payloads.begin(), info.payloads.end(), [&](const ByteRange& payload) {
+    return std::any_of(claims.begin(), claims.end(), [&payload](const DigestClaim& claim) {
+      return claim.algorithm != DigestAlgorithm::cksum && claim.covers.begin <= payload.begin &&
+             claim.covers.end >= payload.end;
+    });
+  });
+}
+
 std::string describe_other_file(std::string_view head) {
   if (is_web_page(head)) {
     return "a web page";

@@ -9,6 +9,25 @@ namespace {
 // A repository package in an archive, with a driver's package in it, is the deepest seen.
 constexpr int kDepthMax = 4;
 
+/// The files that a package says it holds; empty where it says nothing of them.
+std::vector<ListedFile> listed_in_header(const BundleInfo& info) {
+  std::vector<ListedFile> files;
+  if (info.rpm_files) {
+    for (const formats::RpmFile& file : *info.rpm_files) {
+      if (file.type == formats::EntryType::file && !file.is_ghost) {
+        files.push_back({file.path});
+      }
+    }
+    return files;
+  }
+  for (const auto& claim : info.member_claims) {
+    if (auto path = RelPath::parse(claim.first)) {
+      files.push_back({*std::move(path)});
+    }
+  }
+  return files;
+}
+
 }  // namespace
 
 Result<Done> Gatherer::read(Bundle& bundle, const ReadOptions& options, const std::string& member) {
@@ -39,9 +58,15 @@ Result<Done> Gatherer::read_one(Bundle& bundle, const ReadOptions& options,
   const std::size_t number = bundles_.size();
   const std::size_t libcudas = stager_.contents().libcuda_archs.size();
   stager_.begin(number);
+  if (auto files = listed_in_header(info); !files.empty()) {
+    stager_.list(std::move(files));
+  }
   NestedFinder finder(member.empty() ? &stager_ : nullptr, member, request_.arch,
                       [this](const std::string& name) { return make_file(name); });
   CP_TRY(auto verification, read_members(bundle, options, finder));
+  if (verification.stopped) {
+    stager_.account_for_unseen();
+  }
   bundles_.push_back({info, std::move(verification), inside});
   const bool is_complete =
       stager_.contents().libcuda_archs.size() > libcudas || !request_.include.empty();

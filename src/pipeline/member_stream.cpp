@@ -48,7 +48,12 @@ Error at_payload(Error error) {
 class Pass {
  public:
   Pass(Bundle& bundle, const ReadOptions& options, MemberVisitor& visitor)
-      : bundle_(bundle), options_(options), visitor_(visitor), hashing_(bundle.bytes(), claims()) {}
+      : bundle_(bundle),
+        options_(options),
+        visitor_(visitor),
+        hashing_(bundle.bytes(), claims()),
+        may_stop_(options.may_stop && options.verify == Verify::claims &&
+                  are_payloads_covered(bundle.info(), claims())) {}
 
   Result<Verification> run() {
     if (bundle_.is_folder()) {
@@ -57,7 +62,7 @@ class Pass {
     std::optional<Error> failure;
     for (const ByteRange& payload : bundle_.info().payloads) {
       failure = read_payload(payload);
-      if (failure) {
+      if (failure || stopped_) {
         break;
       }
     }
@@ -76,7 +81,7 @@ class Pass {
       return *failure;
     }
     return Verification{checker.whole_sha256(), checker.checked(), members_checked_,
-                        std::move(warnings_)};
+                        std::move(warnings_), stopped_};
   }
 
  private:
@@ -122,7 +127,7 @@ class Pass {
     if (!decoder) {
       return at_payload(std::move(decoder).error());
     }
-    if (auto failure = read_unpacked(**decoder)) {
+    if (auto failure = read_unpacked(**decoder); failure || stopped_) {
       return failure;
     }
     if (const ByteCount trailing = (*decoder)->trailing(); trailing.value > 0) {
@@ -142,12 +147,12 @@ class Pass {
     const auto& claim = bundle_.info().unpacked;
     if (!claim || options_.verify == Verify::nothing) {
       auto failure = read_archive(unpacked);
-      return failure ? failure : drained(unpacked);
+      return failure || stopped_ ? failure : drained(unpacked);
     }
     io::DigestingSource digesting(unpacked, claim->algorithm);
     auto failure = read_archive(digesting);
-    failure = failure ? failure : drained(digesting);
-    if (failure) {
+    failure = failure || stopped_ ? failure : drained(digesting);
+    if (failure || stopped_) {
       return failure;
     }
     std::string found = digesting.finish();
@@ -216,6 +221,10 @@ class Pass {
         return at_payload(std::move(error));
       }
       members_checked_ += content.checked() ? 1U : 0U;
+      if (may_stop_ && visitor_.is_satisfied()) {
+        stopped_ = true;
+        return std::nullopt;
+      }
     }
   }
 
@@ -278,6 +287,8 @@ class Pass {
   const ReadOptions& options_;
   MemberVisitor& visitor_;
   io::HashingSource hashing_;
+  bool may_stop_;
+  bool stopped_ = false;  // all that is wanted has been seen
   MemberGate gate_;
   std::size_t members_checked_ = 0;
   std::vector<std::string> warnings_;

@@ -80,6 +80,20 @@ void Stager::begin(std::size_t bundle) {
   bundle_ = bundle;
   taken_.clear();
   unfit_.clear();
+  listing_ = {};
+  libcudas_before_ = contents_.libcuda_archs.size();
+}
+
+void Stager::account_for_unseen() {
+  for (const ListedFile& file : listing_.unseen()) {
+    const Selection selection = select_by_path(file.path, request_);
+    const bool is_wanted = selection.use != Selection::Use::none;
+    if (knowledge::parse_library_name(file.path.name())) {
+      contents_.left_out.push_back(
+          {bundle_, file.path.text(), selection.component,
+           is_wanted ? "of the other width, by .manifest" : selection.reason});
+    }
+  }
 }
 
 Result<Done> Stager::visit(const Member& member, io::Source& content) {
@@ -88,8 +102,10 @@ Result<Done> Stager::visit(const Member& member, io::Source& content) {
   }
   switch (member.type) {
     case EntryType::file:
+      listing_.see(member.path);
       return visit_file(member, content);
     case EntryType::hardlink:
+      listing_.see(member.path);
       return visit_hardlink(member);
     case EntryType::symlink:
       contents_.links.push_back({member.path, member.link_target});
@@ -107,7 +123,11 @@ Result<Done> Stager::visit_file(const Member& member, io::Source& content) {
   std::span<const std::byte> head;
   switch (selection.use) {
     case Selection::Use::manifest: {
-      CP_TRY(contents_.manifests[bundle_], read_text(content, member, limits_.kept_text));
+      CP_TRY(std::string text, read_text(content, member, limits_.kept_text));
+      if (const auto manifest = formats::parse_nv_manifest(text)) {
+        listing_.list(listed_files(*manifest, request_.arch), request_);
+      }
+      contents_.manifests[bundle_] = std::move(text);
       return Done{};
     }
     case Selection::Use::licence: {

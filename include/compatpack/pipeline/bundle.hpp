@@ -100,6 +100,11 @@ class Bundle {
   std::unique_ptr<io::Source> bytes_;
 };
 
+/// Whether each payload, as it is stored, is covered by one of `claims` that is no mere checksum
+/// and cannot be met by chance.
+[[nodiscard]] bool are_payloads_covered(const BundleInfo& info,
+                                        const std::vector<DigestClaim>& claims);
+
 /// What a file that is no bundle seems to be, from its first bytes: "an ELF program", "a web page".
 /// Empty if nothing can be said.
 [[nodiscard]] std::string describe_other_file(std::string_view head);

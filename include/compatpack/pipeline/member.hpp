@@ -31,6 +31,9 @@ class MemberVisitor {
   /// Called for each member in the order of the archive. `content` is that of a file, empty for
   /// others, and valid during the call; what is not read of it is skipped. An Error ends the pass.
   virtual Result<Done> visit(const Member& member, io::Source& content) = 0;
+
+  /// Whether nothing that may still come is wanted. Asked after each visit.
+  [[nodiscard]] virtual bool is_satisfied() const { return false; }
 };
 
 /// Turns entries into members, or refuses the bundle. One gate serves a whole bundle: a link of its

@@ -29,6 +29,7 @@ struct ReadOptions {
   Limits limits = {};
   unsigned jobs = 1;  ///< threads of the decoder at most
   Verify verify = Verify::claims;
+  bool may_stop = false;  ///< decompress no further than the visitor wants, where that is safe
   std::vector<DigestClaim> user_claims = {};  ///< besides the bundle's own
   io::ReadObserver* observer = nullptr;       ///< of bundles that are found inside
 };
@@ -39,9 +40,14 @@ struct Verification {
   std::vector<io::CheckedClaim> claims = {};  ///< all hold, unless Verify::nothing
   std::size_t members_checked = 0;            ///< members whose own digest was met
   std::vector<std::string> warnings = {};
+  bool stopped = false;  ///< what stands behind the last wanted member was not decompressed
 };
 
 /// Reads the whole bundle, shows each member to `visitor`, and checks every claim.
+///
+/// With `may_stop`, members that stand behind the last that `visitor` wants are not decompressed,
+/// if a digest that is no mere checksum covers all of the payload as it is stored: then damage to
+/// them is found all the same. The file is read and hashed to its end in any case.
 ///
 /// Errors, with `subject` set:
 ///   mismatch     a claim about the file does not hold, which is preferred to whatever else a

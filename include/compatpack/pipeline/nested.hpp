@@ -40,6 +40,9 @@ class NestedFinder final : public MemberVisitor {
         make_file_(std::move(make_file)) {}
 
   Result<Done> visit(const Member& member, io::Source& content) override;
+  [[nodiscard]] bool is_satisfied() const override {
+    return others_ != nullptr && others_->is_satisfied();
+  }
 
   /// The bundle that is meant; nullopt if there is none at all. Requires: called once, after the
   /// pass.

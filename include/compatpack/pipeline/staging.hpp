@@ -13,6 +13,7 @@
 
 #include "compatpack/formats/elf.hpp"
 #include "compatpack/io/output_dir.hpp"
+#include "compatpack/pipeline/listing.hpp"
 #include "compatpack/pipeline/member_stream.hpp"
 #include "compatpack/pipeline/selection.hpp"
 
@@ -64,7 +65,19 @@ class Stager final : public MemberVisitor {
   /// From here on members are of the bundle with this number.
   void begin(std::size_t bundle);
 
+  /// What the bundle's header lists, if it does. A .manifest among the members says it too.
+  void list(std::vector<ListedFile> files) { listing_.list(std::move(files), request_); }
+
   Result<Done> visit(const Member& member, io::Source& content) override;
+  [[nodiscard]] bool is_satisfied() const override {
+    // Of a bundle without a libcuda more may be wanted than the list shows: one inside it.
+    return is_listable(request_) && listing_.is_complete() &&
+           contents_.libcuda_archs.size() > libcudas_before_;
+  }
+
+  /// Notes of the listed libraries that were not seen why they were left. To be called where the
+  /// pass has stopped at is_satisfied().
+  void account_for_unseen();
 
   [[nodiscard]] const Contents& contents() const { return contents_; }
   [[nodiscard]] Contents release() { return std::move(contents_); }
@@ -85,8 +98,10 @@ class Stager final : public MemberVisitor {
   io::OutputDir* into_;
   Contents contents_;
   std::size_t bundle_ = 0;
+  std::size_t libcudas_before_ = 0;  // of the bundles before this
   // Of this bundle:
   std::map<RelPath, std::size_t> taken_;  // number by path
+  Listing listing_;
   std::map<RelPath, std::string> unfit_;  // wanted by path, left out for its content: the reason
   std::size_t next_number_ = 0;
 };
