@@ -26,8 +26,7 @@ struct Filter {
 
   [[nodiscard]] bool is_any() const { return cuda || branch; }
   [[nodiscard]] bool takes(const PairRow& row) const {
-    const bool cuda_fits = !cuda || row.cuda == *cuda || (row.or_later && *cuda > row.cuda);
-    return cuda_fits && (!branch || row.branch == branch);
+    return (!cuda || row.is_of(*cuda)) && (!branch || row.branch == branch);
   }
 };
 

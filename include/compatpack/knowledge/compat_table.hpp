@@ -49,6 +49,11 @@ struct PairRow {
   Basis basis;
   std::string as_of = {};   ///< "2026-09": when it was read; "" if not said
   std::string source = {};  ///< where
+
+  /// Whether it speaks of packages of `version`.
+  [[nodiscard]] bool is_of(CudaVersion version) const {
+    return cuda == version || (or_later && version > cuda);
+  }
 };
 
 struct CompatTable {
