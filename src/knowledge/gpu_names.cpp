@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "compatpack/base/text.hpp"
 
@@ -92,7 +93,9 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// "GeForce RTX 4090", "GeForce GTX 1080 Ti", "GeForce 940MX".
+// From here on names are in capitals.
+
+/// "GEFORCE RTX 4090", "GEFORCE GTX 1080 TI", "GEFORCE 940MX".
 Arch geforce_architecture(std::string_view name) {
   for (const std::string_view word : split(name, ' ')) {
     const Model model = take_apart(word);
@@ -112,18 +115,34 @@ Arch geforce_architecture(std::string_view name) {
   return Arch::unknown;
 }
 
-/// "Quadro RTX 8000", "Quadro P4000", "RTX A2000", "RTX 6000 Ada Generation", "T1000".
+/// "RTX 4090", as people and some makers of boards write it: a series, 0, the rank in it, 0.
+/// Numbers of workstation boards are round, "RTX 4000", but for one, "RTX 5880".
+bool is_bare_geforce(std::string_view name) {
+  if (name.starts_with("GTX ")) {
+    return true;
+  }
+  constexpr std::string_view kRtx = "RTX ";
+  if (!name.starts_with(kRtx)) {
+    return false;
+  }
+  const Model model =
+      take_apart(name.substr(kRtx.size(), name.find(' ', kRtx.size()) - kRtx.size()));
+  return model.letters.empty() && model.digits.size() == 4 && model.digits[1] == '0' &&
+         model.digits[2] != '0';
+}
+
+/// "QUADRO RTX 8000", "QUADRO P4000", "RTX A2000", "RTX 6000 ADA GENERATION", "T1000".
 Arch workstation_architecture(std::string_view name) {
-  if (name.starts_with("Quadro RTX")) {
+  if (name.starts_with("QUADRO RTX")) {
     return Arch::turing;
   }
-  if (has(name, "Blackwell") || has(name, "Ada")) {
-    return has(name, "Blackwell") ? Arch::blackwell : Arch::ada;
+  if (has(name, "BLACKWELL") || has(name, "ADA")) {
+    return has(name, "BLACKWELL") ? Arch::blackwell : Arch::ada;
   }
   if (name.starts_with("RTX A")) {
     return Arch::ampere;
   }
-  constexpr std::string_view kQuadro = "Quadro ";
+  constexpr std::string_view kQuadro = "QUADRO ";
   const Model model = take_apart(name.starts_with(kQuadro) ? name.substr(kQuadro.size()) : name);
   if (model.letters == "GV") {
     return Arch::volta;
@@ -139,7 +158,7 @@ Arch titan_architecture(std::string_view name) {
   if (name == "TITAN V" || name.starts_with("TITAN V ")) {
     return Arch::volta;
   }
-  return name == "TITAN RTX" ? Arch::turing : name == "TITAN Xp" ? Arch::pascal : Arch::unknown;
+  return name == "TITAN RTX" ? Arch::turing : name == "TITAN XP" ? Arch::pascal : Arch::unknown;
 }
 
 bool is_t_series(const Model& model) {
@@ -148,10 +167,14 @@ bool is_t_series(const Model& model) {
 
 }  // namespace
 
-GpuKind classify_gpu(std::string_view name) {
-  name = trim(name);
-  for (const std::string_view maker : {"NVIDIA ", "Tesla "}) {
-    const bool tesla = maker == "Tesla " && name.starts_with(maker);
+GpuKind classify_gpu(std::string_view written) {
+  std::string capitals(trim(written));
+  std::transform(capitals.begin(), capitals.end(), capitals.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  std::string_view name = capitals;
+  for (const std::string_view maker : {"NVIDIA ", "TESLA "}) {
+    const bool tesla = maker == "TESLA " && name.starts_with(maker);
     if (name.starts_with(maker)) {
       name.remove_prefix(maker.size());
     }
@@ -160,10 +183,10 @@ GpuKind classify_gpu(std::string_view name) {
       return {GpuClass::data_center, row != nullptr ? row->architecture : Arch::unknown};
     }
   }
-  if (name.starts_with("GeForce")) {
+  if (name.starts_with("GEFORCE") || is_bare_geforce(name)) {
     return {GpuClass::geforce, geforce_architecture(name)};
   }
-  if (name.starts_with("TITAN") || name.starts_with("Titan")) {
+  if (name.starts_with("TITAN")) {
     return {GpuClass::geforce, titan_architecture(name)};
   }
   if (name.starts_with("CMP")) {
@@ -174,9 +197,13 @@ GpuKind classify_gpu(std::string_view name) {
   }
   const std::string_view word = name.substr(0, name.find_first_of(" -"));
   const Model model = take_apart(word);
-  if (name.starts_with("Quadro") || name.starts_with("RTX") || name.starts_with("Matrox") ||
+  if (name.starts_with("QUADRO") || name.starts_with("RTX") || name.starts_with("MATROX") ||
       is_t_series(model)) {
     return {GpuClass::workstation, workstation_architecture(name)};
+  }
+  // Sold for workstations, under the name of a data-center board.
+  if (name.starts_with("A800 40GB ACTIVE")) {
+    return {GpuClass::workstation, Arch::ampere};
   }
   const bool plain = !model.digits.empty() && model.rest.size() <= 1;
   // The small computer DGX Spark; its GPU is no data-center board.

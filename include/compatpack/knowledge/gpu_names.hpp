@@ -39,8 +39,8 @@ struct GpuKind {
 };
 
 /// Reads a name as the driver's `information` files, nvidia-smi and lspci write it, with or without
-/// "NVIDIA " before it.
-[[nodiscard]] GpuKind classify_gpu(std::string_view name);
+/// "NVIDIA " before it, or as people type it: "a100", "RTX 4090".
+[[nodiscard]] GpuKind classify_gpu(std::string_view written);
 
 struct ArchitectureRow {
   Architecture architecture;
