@@ -59,7 +59,9 @@ CLI::IsMember one_of(std::vector<std::string> words) { return CLI::IsMember(std:
 
 void add_common(CLI::App& command, Raw& raw) {
   auto* const group = command.add_option_group("Output");
-  group->add_flag("--json", raw.json, "print one JSON document on stdout");
+  if (command.get_name() != "run") {  // whose output is the command's
+    group->add_flag("--json", raw.json, "print one JSON document on stdout");
+  }
   group->add_flag("-q,--quiet", raw.quiet, "print errors only");
   group->add_flag("-v,--verbose", raw.verbose, "say more, such as why a library was left out");
   group->add_option("--color", raw.color, "colour in messages: auto, always or never")
@@ -138,7 +140,7 @@ void add_host(CLI::App& command, Raw& raw) {
       ->type_name("VERSION");
   group
       ->add_option("--gpu", raw.host.gpus,
-                   "judge a machine with this GPU, such as \"A100\"; can be repeated")
+                   "judge a machine with this GPU, such as \"A100\"; can be repeated, or A100,T4")
       ->type_name("NAME");
   group
       ->add_option("--host-root", raw.host.root,
@@ -343,6 +345,10 @@ Invocation explain(const CLI::ParseError& fault, const CLI::App& app,
   const auto slip = std::find_if(extras.begin(), extras.end(),
                                  [](const std::string& one) { return one.starts_with('-'); });
   if (slip != extras.end()) {
+    if (command == "run") {
+      return usage_error("unexpected argument: " + printable(*slip), command,
+                         "options of the command go behind --: compatpack run TREE -- CMD... See ");
+    }
     const std::string name = slip->substr(0, slip->find('='));
     return usage_error("unexpected argument: " + printable(*slip), command,
                        suggestion(name, option_names(*used.front())));

@@ -54,7 +54,7 @@ Result<int> run_command(const Invocation& invocation, const commands::Env& env,
             return commands::run_run(options, env, console);
           },
           [&](const commands::MatrixOptions& options) {
-            return commands::run_matrix(options, console);
+            return commands::run_matrix(options, env, console);
           },
       },
       invocation.command);

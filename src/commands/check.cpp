@@ -3,7 +3,6 @@
 
 #include <sys/stat.h>
 
-#include "compatpack/base/text.hpp"
 #include "compatpack/commands/commands.hpp"
 #include "compatpack/io/text_file.hpp"
 #include "compatpack/knowledge/driver_branches.hpp"
@@ -11,14 +10,13 @@
 
 #include "bundle_steps.hpp"
 #include "host_steps.hpp"
+#include "rows.hpp"
 
 namespace compatpack::commands {
 namespace {
 
 using host::Judgement;
 using host::Verdict;
-
-constexpr std::size_t kLabelWidth = 15;
 
 /// What is checked, and how it is called.
 struct Subject {
@@ -39,13 +37,37 @@ Result<host::Package> package_of_bundle(const CheckOptions& options, const Env& 
   return package_of(deep.plan);
 }
 
+/// Refuses what is said of a bundle's checksums where no bundle is checked: nobody would see that
+/// it was not looked at.
+Result<Done> expect_no_checksums(const BundleOptions& options) {
+  const pipeline::UserChecksums& checksums = options.checksums;
+  const char* const option = !checksums.sha256.empty()          ? "--sha256"
+                             : !checksums.sha1.empty()          ? "--sha1"
+                             : !checksums.md5.empty()           ? "--md5"
+                             : !checksums.checksum_file.empty() ? "--checksum-file"
+                             : options.require_checksum         ? "--require-checksum"
+                                                                : nullptr;
+  if (option == nullptr) {
+    return Done{};
+  }
+  return Error{.code = Errc::usage,
+               .what = "is for a bundle",
+               .subject = option,
+               .found = options.path.empty() ? "no bundle" : options.path + ", a folder",
+               .hint = options.path.empty()
+                           ? ""
+                           : "compatpack verify TREE compares a tree with its receipt"};
+}
+
 Result<Subject> look_at_subject(const CheckOptions& options, const Env& env, Console& console) {
   const std::string& path = options.bundle.path;
   Subject subject;
   if (path.empty()) {
+    CP_CHECK(expect_no_checksums(options.bundle));
     return subject;
   }
   if (is_folder(path)) {
+    CP_CHECK(expect_no_checksums(options.bundle));
     CP_TRY(subject.package, package_of_folder(path));
     CP_TRY(subject.tree, io::absolute_folder(path));
   } else {
@@ -77,21 +99,21 @@ std::string described(const host::FoundLibrary& found) {
   return found.path + (found.driver ? ", driver " + found.driver->text() : "");
 }
 
-std::vector<host::Line> version_lines(const HostLook& look) {
-  std::vector<host::Line> lines;
+/// The two versions that people take for the kernel driver's, and where each is from.
+void print_other_versions(const HostLook& look, Rows& rows) {
   if (const host::FoundLibrary* const own = host_libcuda(look)) {
     const std::string api = api_of(own->driver);
-    lines.push_back({"driver API", (api.empty() ? "" : api + ": ") + described(*own) + " (" +
-                                       own->how + "); what nvidia-smi calls CUDA Version"});
+    rows.fact("driver API", (api.empty() ? "not known" : "CUDA " + api) +
+                                ", as nvidia-smi prints: " + described(*own) + " (" + own->how +
+                                ")");
   }
   std::string runtimes;
   for (const host::Runtime& one : look.runtimes) {
     runtimes += (runtimes.empty() ? "" : "; ") + one.version + " (" + one.path + ")";
   }
   if (!runtimes.empty()) {
-    lines.push_back({"CUDA runtime", runtimes});
+    rows.fact("CUDA runtime", runtimes);
   }
-  return lines;
 }
 
 std::vector<host::Line> application_lines(const host::Application& app) {
@@ -115,42 +137,34 @@ std::vector<host::Line> application_lines(const host::Application& app) {
   return lines;
 }
 
-void print(const HostLook& look, const Judgement& judgement, Console& console) {
-  const auto row = [&console](const host::Line& line) {
-    std::string label = line.label;
-    label.resize(std::max(kLabelWidth, label.size() + 1), ' ');
-    console.answer(label + printable(line.text));
-  };
-  std::for_each(judgement.lines.begin(), judgement.lines.end(), row);
-  for (const host::Line& line : version_lines(look)) {
-    row(line);
+void print(const HostLook& look, const Judgement& judgement, const Env& env, Console& console) {
+  Rows rows(env, console);
+  rows.verdict(words_of(judgement.verdict), judgement.reason, judgement.next);
+  for (const host::Line& line : judgement.lines) {
+    rows.fact(line.label, line.text);
+    if (line.label == "kernel driver") {
+      print_other_versions(look, rows);
+    }
   }
   if (console.verbose()) {
-    row({"three versions",
-         "the kernel driver's; the driver API's, which libcuda gives and a tree replaces; and the "
-         "CUDA "
-         "runtime's, which a program brings along and which must not be newer than the driver "
-         "API"});
+    rows.fact("three versions",
+              "the kernel driver's; the driver API's, which libcuda gives and a tree replaces; and "
+              "the CUDA runtime's, which must not be newer than the driver API's");
   }
   if (look.loader.application) {
     for (const host::Line& line : application_lines(*look.loader.application)) {
-      row(line);
+      rows.fact(line.label, line.text);
     }
   }
   const bool may_work =
       judgement.verdict == Verdict::expected || judgement.verdict == Verdict::possible;
   if (may_work) {
-    row({"limits",
-         "CUDA only: no OpenGL or Vulkan interop; NVML and OpenCL stay the host's; IPC "
-         "and MPS peers must use the same tree"});
+    rows.fact("limits",
+              "CUDA only: no OpenGL or Vulkan interop; NVML and OpenCL stay the host's; IPC "
+              "and MPS peers must use the same tree");
   }
   for (const std::string& warning : judgement.warnings) {
-    row({"beware", warning});
-  }
-  console.answer("");
-  console.answer(std::string(words_of(judgement.verdict)) + ": " + printable(judgement.reason));
-  for (const std::string& next : judgement.next) {
-    console.answer("  next: " + printable(next));
+    rows.fact("beware", warning);
   }
 }
 
@@ -292,7 +306,7 @@ Result<int> run_check(const CheckOptions& options, const Env& env, Console& cons
   if (console.json()) {
     console.document(rendered(document(look, subject, judgement)));
   } else {
-    print(look, judgement, console);
+    print(look, judgement, env, console);
   }
   return exit_status(judgement.verdict);
 }

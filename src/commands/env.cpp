@@ -5,10 +5,12 @@
 #include "compatpack/pipeline/tree.hpp"
 
 #include "bundle_steps.hpp"
+#include "host_steps.hpp"
 
 namespace compatpack::commands {
 
 Result<int> run_env(const EnvOptions& options, Console& console) {
+  CP_CHECK(open_tree_folder(options.tree));
   CP_TRY(const pipeline::Receipt receipt, pipeline::read_tree(options.tree));
   if (receipt.driver_version.empty()) {
     return Error{.code = Errc::unsupported,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compatpack/base/text.hpp"
 #include "compatpack/formats/elf.hpp"
 #include "compatpack/io/text_file.hpp"
 #include "compatpack/io/tree_folder.hpp"
@@ -32,20 +33,113 @@ void set_cuda(host::Package& package) {
   }
 }
 
-void replace_host(const HostOptions& options, host::HostFacts& facts) {
+/// The names in all --gpu options: each is one name, or several with commas between them.
+Result<std::vector<std::string>> gpu_names(const HostOptions& options) {
+  std::vector<std::string> names;
+  for (const std::string& list : options.gpus) {
+    const std::size_t before = names.size();
+    for (const std::string_view name : split(list, ',')) {
+      if (!trim(name).empty()) {
+        names.emplace_back(trim(name));
+      }
+    }
+    if (names.size() == before) {
+      return Error{.code = Errc::usage,
+                   .what = "names no GPU",
+                   .subject = "--gpu",
+                   .expected = "a name, such as A100, or several with commas between them",
+                   .found = list.empty() ? "nothing" : list};
+    }
+  }
+  return names;
+}
+
+/// Puts what the user says of another machine in place of what is here.
+Result<Done> replace_host(const HostOptions& options, host::HostFacts& facts) {
+  CP_TRY(const std::vector<std::string> names, gpu_names(options));
   if (!options.driver.empty()) {
-    // Nothing of this machine but what a job takes along: its environment, and what that leads to.
-    facts.driver = {.version = DriverVersion::parse(options.driver), .origin = "--driver"};
+    CP_TRY(DriverVersion version, parse_driver_option(options.driver));
+    facts.driver = {.version = std::move(version), .origin = "--driver"};
     facts.gpus.clear();
     facts.platform = {};
   }
-  if (!options.gpus.empty()) {
+  if (!names.empty()) {
     facts.gpus.clear();
     facts.platform.has_device_files = true;
   }
-  for (const std::string& name : options.gpus) {
+  for (const std::string& name : names) {
     facts.gpus.push_back({.name = name, .origin = "--gpu"});
   }
+  return Done{};
+}
+
+/// Of another machine nothing here tells but the environment, which a job takes along.
+void keep_environment_alone(HostLook& look) {
+  std::erase_if(look.loader.libcudas,
+                [](const host::FoundLibrary& one) { return one.how != "LD_LIBRARY_PATH"; });
+  look.runtimes.clear();
+}
+
+Error not_a_tree(const std::string& path, Errc code, std::string found) {
+  return Error{.code = code,
+               .what = "not a compat tree",
+               .subject = path,
+               .expected = "a folder with libcuda.so.VERSION in it",
+               .found = std::move(found)};
+}
+
+/// Whether a library is of those that a tree is made of.
+bool is_of_tree(const knowledge::LibraryName& name) {
+  const auto rows = knowledge::library_rows(name.stem);
+  return std::any_of(rows.begin(), rows.end(), [](const knowledge::LibraryRow& row) {
+    return row.component == knowledge::Component::cuda;
+  });
+}
+
+/// The driver version in a library's name; libnvidia-nvvm.so.4.0.0 bears a version of its own.
+std::optional<DriverVersion> driver_of(const knowledge::LibraryName& name) {
+  constexpr std::uint32_t kFirstBranch = 100;
+  auto version = DriverVersion::parse(name.suffix);
+  return version && version->branch() >= kFirstBranch ? std::move(version) : std::nullopt;
+}
+
+/// One library of a folder: what it is counts for the package, if it goes with what came before.
+Result<Done> add_library(const host::HostRoot& folder, const std::string& name,
+                         const knowledge::LibraryName& parts, host::Package& package) {
+  CP_TRY(const io::MappedBytes file, folder.map("/" + name));
+  auto elf = formats::parse_elf(file.bytes());
+  if (!elf) {
+    elf.error().subject = std::string(folder.path()).append("/").append(name);
+    return std::move(elf).error();
+  }
+  package.libraries.emplace_back(parts.stem);
+  if (is_newer_version(elf->glibc_needed, package.glibc_needed)) {
+    package.glibc_needed = elf->glibc_needed;
+  }
+  if (!is_of_tree(parts)) {
+    return Done{};
+  }
+  const auto driver = driver_of(parts);
+  if (driver && *driver != *package.driver) {
+    return Error{.code = Errc::unsupported,
+                 .what = "libraries of two driver versions",
+                 .subject = folder.path(),
+                 .expected = "all of " + package.driver->text() + ", as its libcuda",
+                 .found = name};
+  }
+  const std::string arch(name_of(elf->head));
+  if (!package.arch.empty() && arch != package.arch) {
+    return Error{.code = Errc::unsupported,
+                 .what = "libraries of two architectures",
+                 .subject = folder.path(),
+                 .expected = "all for " + package.arch + ", as its libcuda",
+                 .found = name + ", for " + arch};
+  }
+  package.arch = arch;
+  if (parts.stem == "libcuda") {
+    read_note(elf->forward_compat_note, package);
+  }
+  return Done{};
 }
 
 }  // namespace
@@ -84,9 +178,6 @@ Result<knowledge::CompatTable> open_table(const std::string& file) {
 
 Result<HostLook> look_at_host(const HostOptions& options, const Env& env, const std::string& tree,
                               const std::string& application) {
-  if (!options.driver.empty()) {
-    CP_CHECK(parse_driver_option(options.driver));
-  }
   CP_TRY(const host::HostRoot root, host::HostRoot::open(options.root));
   HostLook look;
   CP_TRY(look.table, open_table(options.table));
@@ -95,43 +186,54 @@ Result<HostLook> look_at_host(const HostOptions& options, const Env& env, const 
   look.facts.platform = host::read_platform(root, env.host_arch, env.host_glibc);
   look.facts.visible_devices = host::value_of(env.environment, "CUDA_VISIBLE_DEVICES");
   look.facts.is_pci_order = host::value_of(env.environment, "CUDA_DEVICE_ORDER") == "PCI_BUS_ID";
-  replace_host(options, look.facts);
-  if (!options.driver.empty()) {
-    CP_TRY(look.facts.driver.version, parse_driver_option(options.driver));
-  }
+  CP_CHECK(replace_host(options, look.facts));
   CP_TRY(look.loader, host::read_loader(root, env.environment, tree, application));
-  look.facts.hazards = host::find_hazards(look.loader, look.facts.platform.mps, tree);
   look.runtimes = host::read_runtimes(root, env.environment);
+  if (!options.driver.empty()) {
+    keep_environment_alone(look);
+  }
+  look.facts.hazards = host::find_hazards(look.loader, look.facts.platform.mps, tree);
   return look;
 }
 
-Result<DriverVersion> driver_of_folder(const std::string& path) {
-  CP_TRY(const auto folder, io::TreeFolder::open(path));
-  if (!folder || !folder->is_folder()) {
-    return Error{.code = folder ? Errc::not_recognized : Errc::io,
-                 .what = folder ? "not a folder" : "no such folder",
-                 .subject = path,
-                 .expected = "a folder with libcuda.so.VERSION in it"};
+Result<io::TreeFolder> open_tree_folder(const std::string& path) {
+  CP_TRY(auto folder, io::TreeFolder::open(path));
+  if (!folder) {
+    return not_a_tree(path, Errc::io, "nothing there");
+  }
+  if (!folder->is_folder()) {
+    return not_a_tree(path, Errc::not_recognized, "not a folder");
   }
   CP_TRY(const auto names, folder->names());
+  if (names.empty()) {
+    return not_a_tree(path, Errc::not_recognized, "an empty folder");
+  }
+  return *std::move(folder);
+}
+
+Result<DriverVersion> driver_of_folder(const std::string& path) {
+  CP_TRY(const io::TreeFolder folder, open_tree_folder(path));
+  CP_TRY(const auto names, folder.names());
   std::vector<std::string> found;
   for (const std::string& name : names) {
     const auto parts = knowledge::parse_library_name(name);
     if (!parts || parts->stem != "libcuda" || !DriverVersion::parse(parts->suffix)) {
       continue;
     }
-    CP_TRY(const io::TreeEntry entry, folder->look(name));
+    CP_TRY(const io::TreeEntry entry, folder.look(name));
     if (entry.kind == io::TreeEntry::Kind::file) {
       found.push_back(name);
     }
   }
+  if (found.empty()) {
+    return not_a_tree(path, Errc::not_recognized, "files, but no libcuda.so.VERSION");
+  }
   if (found.size() != 1) {
-    return Error{.code = found.empty() ? Errc::not_recognized : Errc::unsupported,
-                 .what = found.empty() ? "no compat tree: it holds no libcuda.so.VERSION"
-                                       : "folder holds the libcuda of two drivers",
+    return Error{.code = Errc::unsupported,
+                 .what = "folder holds the libcuda of two drivers",
                  .subject = path,
                  .expected = "one regular file libcuda.so.VERSION",
-                 .found = found.empty() ? "none" : found[0] + ", " + found[1]};
+                 .found = found[0] + ", " + found[1]};
   }
   return *DriverVersion::parse(knowledge::parse_library_name(found.front())->suffix);
 }
@@ -143,23 +245,10 @@ Result<host::Package> package_of_folder(const std::string& path) {
   for (const std::string& name : folder.list("/")) {
     const auto parts = knowledge::parse_library_name(name);
     const auto entry = folder.look("/" + name);
-    if (!parts || !entry || entry->kind != host::HostEntry::Kind::file ||
-        entry->real_path != "/" + name) {
-      continue;  // links among them lead to what is seen anyway
-    }
-    package.libraries.emplace_back(parts->stem);
-    CP_TRY(const io::MappedBytes file, folder.map("/" + name));
-    auto elf = formats::parse_elf(file.bytes());
-    if (!elf) {
-      elf.error().subject = std::string(path).append("/").append(name);
-      return std::move(elf).error();
-    }
-    if (is_newer_version(elf->glibc_needed, package.glibc_needed)) {
-      package.glibc_needed = elf->glibc_needed;
-    }
-    if (parts->stem == "libcuda") {
-      package.arch = name_of(elf->head);
-      read_note(elf->forward_compat_note, package);
+    // Links lead to what is seen anyway.
+    if (parts && entry && entry->kind == host::HostEntry::Kind::file &&
+        entry->real_path == "/" + name) {
+      CP_CHECK(add_library(folder, name, *parts, package));
     }
   }
   set_cuda(package);

@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "compatpack/base/text.hpp"
 #include "compatpack/commands/commands.hpp"
 #include "compatpack/host/cuda_trial.hpp"
 #include "compatpack/io/child_process.hpp"
@@ -19,6 +18,7 @@
 
 #include "bundle_steps.hpp"
 #include "host_steps.hpp"
+#include "rows.hpp"
 
 namespace compatpack::commands {
 namespace {
@@ -29,7 +29,6 @@ using host::TrialReport;
 // A report of 16 GPUs has 10 KB.
 constexpr ByteCount kReportMax{1U << 20U};
 constexpr int kNo = 5;
-constexpr std::size_t kLabelWidth = 15;
 
 struct Outcome {
   bool works = false;
@@ -101,7 +100,8 @@ Outcome judge(const TrialReport& report, const io::ChildEnd& end, const std::str
   }
   if (!report.load_error.empty()) {
     return {false, "libcuda.so.1 cannot be loaded: " + report.load_error,
-            tree.empty() ? "there is no driver here" : "see `compatpack verify TREE`",
+            tree.empty() ? "no driver is installed here; to try a tree: compatpack probe TREE"
+                         : "see `compatpack verify TREE`",
             std::nullopt};
   }
   if (!report.finished) {
@@ -131,34 +131,39 @@ std::string api_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-void print(const TrialReport& report, const Outcome& outcome, Console& console) {
-  const auto row = [&console](std::string label, const std::string& text) {
+std::string described(const TrialDevice& device) {
+  const std::string text = device.name + ", " + std::to_string(device.major) + "." +
+                           std::to_string(device.minor) + ", " + human_size({device.memory}) + ": ";
+  if (device.kernel_ran) {
+    return text + "a kernel compiled, ran, and gave what it should";
+  }
+  return text + (device.code > 0 ? device.failed_call + " gives " + described(device.code)
+                                 : device.failed_call);
+}
+
+void print(const TrialReport& report, const Outcome& outcome, const Env& env, Console& console) {
+  Rows rows(env, console);
+  std::vector<std::string> next;
+  if (!outcome.next.empty()) {
+    next.push_back(outcome.next);
+  }
+  rows.verdict(
+      outcome.works ? "works here" : "no",
+      outcome.works ? "verified by cuInit, and by a kernel on each device" : outcome.reason, next);
+  const auto fact = [&rows](const std::string& label, const std::string& text) {
     if (!text.empty()) {
-      label.resize(kLabelWidth, ' ');
-      console.answer(label + printable(text));
+      rows.fact(label, text);
     }
   };
-  row("loaded", report.library);
-  row("JIT compiler", report.jit);
-  row("driver API", report.driver_api ? api_text(*report.driver_api) + " (cuDriverGetVersion: " +
-                                            std::to_string(*report.driver_api) +
-                                            "; it says nothing of whether it works)"
-                                      : "");
-  row("cuInit", report.init ? described(*report.init) : "");
+  fact("loaded", report.library);
+  fact("JIT compiler", report.jit);
+  fact("driver API", report.driver_api ? api_text(*report.driver_api) + " (cuDriverGetVersion: " +
+                                             std::to_string(*report.driver_api) +
+                                             "; it says nothing of whether it works)"
+                                       : "");
+  fact("cuInit", report.init ? described(*report.init) : "");
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
-    const TrialDevice& device = report.devices[i];
-    std::string text = device.name + ", " + std::to_string(device.major) + "." +
-                       std::to_string(device.minor) + ", " + human_size({device.memory}) + ": ";
-    text += device.kernel_ran ? "a kernel compiled, ran, and gave what it should"
-            : device.code > 0 ? device.failed_call + " gives " + described(device.code)
-                              : device.failed_call;
-    row("device " + std::to_string(i), text);
-  }
-  console.answer("");
-  console.answer(outcome.works ? "works here (verified by cuInit, and by a kernel on each device)"
-                               : "no: " + printable(outcome.reason));
-  if (!outcome.next.empty()) {
-    console.answer("  next: " + printable(outcome.next));
+    fact("device " + std::to_string(i), described(report.devices[i]));
   }
 }
 
@@ -215,7 +220,7 @@ Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& cons
   if (console.json()) {
     console.document(rendered(document(report, end, outcome)));
   } else {
-    print(report, outcome, console);
+    print(report, outcome, env, console);
   }
   return outcome.works ? 0 : kNo;
 }

@@ -102,8 +102,7 @@ Finding decide(const Question& question) {
   }
   if (!host.driver.version) {
     question.advise(
-        "run this on the machine that has the GPU, or name its driver: "
-        "--driver 535.129.03 --gpu \"A100\"");
+        "run this where the GPU is, or name what is there: --driver 535.129.03 --gpu A100");
     return {Verdict::unknown, host.driver.problem.empty()
                                   ? "no NVIDIA kernel driver was seen here"
                                   : "the kernel driver's version cannot be read"};

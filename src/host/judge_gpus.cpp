@@ -37,11 +37,10 @@ bool is_visible(const HostFacts& host, const Gpu& gpu, std::size_t index) {
   return false;
 }
 
-Finding judge_class(GpuClass gpu_class) {
+Finding judge_class(GpuClass gpu_class, bool has_name) {
   switch (gpu_class) {
     case GpuClass::data_center:
-      return {Verdict::expected,
-              "a data-center GPU by its name, which forward compatibility is for"};
+      return {Verdict::expected, "a data-center GPU by its name"};
     case GpuClass::workstation:
       return {Verdict::possible,
               "a workstation GPU by its name: libraries accept the class, NVIDIA supports some "
@@ -53,7 +52,9 @@ Finding judge_class(GpuClass gpu_class) {
     case GpuClass::unclear:
       break;
   }
-  return {Verdict::unknown, "its name does not tell whether forward compatibility is for it"};
+  return {Verdict::unknown, has_name
+                                ? "its name does not tell whether forward compatibility is for it"
+                                : "without a name it cannot be judged"};
 }
 
 /// Whether the package's branch still drives the architecture, and the kernel driver does already.
@@ -86,7 +87,7 @@ Finding judge_architecture(const Question& question, knowledge::Architecture arc
 
 JudgedGpu judge_gpu(const Question& question, const Gpu& gpu, std::size_t index) {
   const knowledge::GpuKind kind = knowledge::classify_gpu(gpu.name);
-  Finding finding = judge_class(kind.gpu_class);
+  Finding finding = judge_class(kind.gpu_class, !gpu.name.empty());
   const Finding by_age = judge_architecture(question, kind.architecture, gpu);
   if (by_age.verdict == Verdict::no ||
       (by_age.verdict == Verdict::unknown && finding.verdict != Verdict::no)) {
@@ -118,8 +119,7 @@ Finding some_are_bad(const Question& question, const Gpus& good, const Gpus& bad
     question.out.foretold = kNotOnThisDevice;
   }
   if (good.empty()) {
-    question.advise(
-        "use the host's own driver here, and programs built for its CUDA version or older");
+    question.advise("use the host's own driver, and programs built for its CUDA version or older");
     return {Verdict::no, worst.gpu.name + ": " + worst.reason};
   }
   std::string devices;
@@ -140,8 +140,8 @@ Finding none_is_there(const Question& question) {
     return {Verdict::unknown, "CUDA_VISIBLE_DEVICES hides all GPUs"};
   }
   question.advise(question.host.driver.origin == "--driver"
-                      ? "name the GPU too: --gpu \"A100\""
-                      : "run this where the GPU is, or name it: --gpu \"A100\"");
+                      ? "name the GPU too: --gpu A100"
+                      : "run this where the GPU is, or name it: --gpu A100");
   return {Verdict::unknown, "no GPU was seen"};
 }
 
@@ -150,9 +150,23 @@ Finding none_is_there(const Question& question) {
 void judge_gpus(const Question& question) {
   const std::vector<Gpu>& gpus = question.host.gpus;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    JudgedGpu judged = judge_gpu(question, gpus[i], i);
-    question.say(gpus.size() > 1 ? "GPU " + std::to_string(i) : "GPU", described(judged));
-    question.out.gpus.push_back(std::move(judged));
+    question.out.gpus.push_back(judge_gpu(question, gpus[i], i));
+  }
+  const std::vector<JudgedGpu>& judged = question.out.gpus;
+  // A server has eight of a kind: one line for all that are told in the same words.
+  for (std::size_t first = 0; first < judged.size();) {
+    const std::string text = described(judged[first]);
+    std::size_t end = first + 1;
+    while (end < judged.size() && described(judged[end]) == text) {
+      ++end;
+    }
+    std::string label = "GPU";
+    if (judged.size() > 1) {
+      label += " " + std::to_string(first);
+      label += end - first > 1 ? "-" + std::to_string(end - 1) : "";
+    }
+    question.say(label, text);
+    first = end;
   }
   if (gpus.empty() && question.host.platform.kind == Platform::Kind::plain) {
     question.say("GPU", "none seen");
@@ -183,7 +197,9 @@ Finding gpus_together(const Question& question) {
     return none_is_there(question);
   }
   if (unclear != nullptr) {
-    question.advise("compatpack probe TREE, where the GPU is, settles it");
+    question.advise(unclear->gpu.name.empty()
+                        ? "name it: --gpu NAME, as nvidia-smi -L prints it where the GPU is"
+                        : "compatpack probe TREE, where the GPU is, settles it");
     return {Verdict::unknown,
             (unclear->gpu.name.empty() ? "the GPU" : unclear->gpu.name) + ": " + unclear->reason};
   }

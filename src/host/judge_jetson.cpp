@@ -17,7 +17,8 @@ void say_packages(const Question& question) {
   }
   question.out.packages_accepted = accepted;
   if (!accepted.empty()) {
-    question.say("packages", "NVIDIA's table for Jetson lists CUDA " + listed(accepted));
+    question.say("policy", "NVIDIA lists packages of CUDA " + listed(accepted) + " for JetPack " +
+                               question.host.platform.jetpack);
   }
 }
 
@@ -29,7 +30,9 @@ Finding judge_by_jetpack(const Question& question) {
       continue;
     }
     const std::string pair = "CUDA " + cuda.text() + " on JetPack " + jetpack;
-    question.say("table", "NVIDIA's for Jetson" + dated(row.as_of) + ", has a row for " + pair);
+    question.say("policy", "NVIDIA's table for Jetson has a row for " + pair);
+    question.say("table", question.table.name + dated(row.as_of) +
+                              (row.source.empty() ? "" : ", from " + row.source));
     switch (row.status) {
       case PairStatus::accepted:
         return {Verdict::expected, "NVIDIA's table for Jetson lists " + pair};

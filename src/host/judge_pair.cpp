@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "compatpack/knowledge/driver_branches.hpp"
@@ -18,8 +19,8 @@ using knowledge::PairStatus;
 struct Evidence {
   const PairRow* exact = nullptr;  // a note read from a file of this very driver
   const PairRow* page = nullptr;   // NVIDIA's table of today
-  std::vector<const PairRow*> older_for;
-  std::vector<const PairRow*> older_against;
+  std::vector<const PairRow*> others_for;
+  std::vector<const PairRow*> others_against;
 };
 
 Evidence evidence_of(const CompatTable& table, CudaVersion cuda, const std::string& driver,
@@ -34,21 +35,25 @@ Evidence evidence_of(const CompatTable& table, CudaVersion cuda, const std::stri
     } else if (row.basis == Basis::library_note && row.driver == driver) {
       evidence.exact = &row;
     } else if (row.status == PairStatus::accepted || row.status == PairStatus::start_gate) {
-      evidence.older_for.push_back(&row);
+      evidence.others_for.push_back(&row);
     } else if (row.status == PairStatus::refused) {
-      evidence.older_against.push_back(&row);
+      evidence.others_against.push_back(&row);
     }
   }
   return evidence;
 }
 
+/// "NVIDIA's images (2024-12)", each source once, with its newest date.
 std::string sources_of(const std::vector<const PairRow*>& rows) {
-  std::string out;
-  std::set<Basis> told;
+  std::map<Basis, std::string> newest;
   for (const PairRow* const row : rows) {
-    if (told.insert(row->basis).second) {
-      out += (out.empty() ? "" : ", ") + std::string(name_of(row->basis));
-    }
+    std::string& as_of = newest[row->basis];
+    as_of = std::max(as_of, row->as_of);
+  }
+  std::string out;
+  for (const auto& [basis, as_of] : newest) {
+    out += (out.empty() ? "" : ", ") + std::string(name_of(basis));
+    out += as_of.empty() ? "" : " (" + as_of + ")";
   }
   return out;
 }
@@ -70,9 +75,10 @@ bool accepts(const Package& package, std::uint32_t branch) {
 }
 
 Finding judge_own_branch(const Question& question) {
-  question.say("library", accepts(*question.package, question.branch())
-                              ? "its note lists the host's own branch, for packages that are newer"
-                              : "package and host are of one branch, " + question.branch_text());
+  question.say("mechanism",
+               accepts(*question.package, question.branch())
+                   ? "libcuda's note lists the host's own branch, for packages that are newer"
+                   : "package and host are of one branch, " + question.branch_text());
   return {
       Verdict::possible,
       "the package is newer than the host's driver, but of the same branch: NVIDIA supports that "
@@ -83,22 +89,38 @@ Finding judge_own_branch(const Question& question) {
 Finding judge_by_note(const Question& question) {
   const Package& package = *question.package;
   if (!package.note || !package.note->branches) {
-    question.say("library", package.has_note ? "its note of accepted hosts cannot be read"
-                                             : "it carries no note of accepted hosts");
+    question.say("mechanism",
+                 std::string(package.has_note ? "libcuda's note of its hosts cannot be read"
+                                              : "libcuda carries no note of its hosts") +
+                     "; the table stands in");
     return {Verdict::unknown, ""};
   }
   const bool accepted = accepts(package, question.branch());
-  question.say("library", "its note accepts hosts of " + listed(*package.note->branches) +
-                              (accepted ? ": this one is among them" : ": this one is not"));
+  question.say("mechanism", "libcuda's note accepts hosts of " + listed(*package.note->branches) +
+                                (accepted ? ": this one is among them" : ": this one is not"));
   return accepted ? Finding{Verdict::expected,
                             "the library's own note accepts " + question.branch_text()}
                   : Finding{Verdict::no, "the library's own note does not accept " +
                                              question.branch_text() + " hosts (error 803)"};
 }
 
+void say_other_sources(const Question& question, const Evidence& evidence) {
+  std::string others;
+  if (!evidence.others_for.empty()) {
+    others = "compatible, by " + sources_of(evidence.others_for);
+  }
+  if (!evidence.others_against.empty()) {
+    others += (others.empty() ? "" : "; ") + std::string("not compatible, by ") +
+              sources_of(evidence.others_against);
+  }
+  if (!others.empty()) {
+    question.say("other sources", others);
+  }
+}
+
 void say_policy(const Question& question, const Evidence& evidence, bool own) {
   const std::string pair = question.package_text() + " on " + question.branch_text();
-  std::string text = "NVIDIA's" + dated(question.table.as_of()) + ", ";
+  std::string text = "NVIDIA ";
   if (evidence.page == nullptr) {
     text += "does not list " + pair + (own ? "" : ": not supported today");
   } else if (evidence.page->status == PairStatus::refused) {
@@ -108,41 +130,41 @@ void say_policy(const Question& question, const Evidence& evidence, bool own) {
   } else {
     text += "says that " + pair + " needs no package";
   }
-  question.say("table", text);
-  if (evidence.page != nullptr || own) {
-    return;
+  question.say("policy", text);
+  if (evidence.page == nullptr && !own) {
+    say_other_sources(question, evidence);
   }
-  std::string older;
-  if (!evidence.older_for.empty()) {
-    older = "listed by " + sources_of(evidence.older_for);
-  }
-  if (!evidence.older_against.empty()) {
-    older +=
-        (older.empty() ? "" : "; ") + std::string("not by ") + sources_of(evidence.older_against);
-  }
-  if (!older.empty()) {
-    question.say("older sources", older);
-  }
+}
+
+/// Which table it was, how old it is, and where it is from.
+void say_table(const Question& question) {
+  const auto& rows = question.table.rows;
+  const auto page = std::find_if(rows.begin(), rows.end(), [](const PairRow& row) {
+    return row.basis == Basis::nvidia_page && row.branch;
+  });
+  question.say("table", question.table.name + dated(question.table.as_of()) +
+                            (page == rows.end() || page->source.empty() ? "" : ", from ") +
+                            (page == rows.end() ? "" : page->source));
 }
 
 Finding judge_by_table(const Evidence& evidence, const std::string& package,
                        const std::string& host) {
   if (evidence.page != nullptr && evidence.page->status == PairStatus::accepted) {
-    return {Verdict::expected, "NVIDIA's table lists this package on " + host};
+    return {Verdict::expected, "NVIDIA's table lists " + package + " on " + host};
   }
   if (evidence.page != nullptr && evidence.page->status == PairStatus::refused) {
     return {Verdict::no,
-            "NVIDIA's table says that this package does not work on " + host + " (error 803)"};
+            "NVIDIA's table says that " + package + " does not work on " + host + " (error 803)"};
   }
-  if (!evidence.older_for.empty()) {
+  if (!evidence.others_for.empty()) {
     return {Verdict::possible,
-            evidence.older_against.empty()
-                ? "NVIDIA lists this pair no more, but older sources do"
-                : "older sources disagree about this pair, and NVIDIA lists it no more"};
+            evidence.others_against.empty()
+                ? "NVIDIA does not list this pair today, but other sources do"
+                : "NVIDIA does not list this pair today, and other sources disagree about it"};
   }
   return {Verdict::unknown,
           "no table says that " + package + " works on " + host +
-              (evidence.older_against.empty() ? "" : ", and older ones say that it does not")};
+              (evidence.others_against.empty() ? "" : ", and others say that it does not")};
 }
 
 /// The oldest driver on which programs of `cuda_major` run without a package, if this one is not
@@ -151,6 +173,12 @@ std::string floor_below(const DriverVersion& driver, std::uint32_t cuda_major) {
   const auto floor = knowledge::minor_version_floor(cuda_major);
   const auto lowest = floor ? DriverVersion::parse(*floor) : std::nullopt;
   return lowest && driver >= *lowest ? std::string(*floor) : "";
+}
+
+/// Minor-version compatibility, and where it ends.
+std::string runs_without(std::uint32_t cuda_major, const std::string& floor) {
+  return "CUDA " + std::to_string(cuda_major) + ".x programs run on any driver from " + floor +
+         " on, but for PTX that is compiled at run time, and calls that are new";
 }
 
 /// Sorts the packages that are newer than the host's own CUDA by what is to be expected of them.
@@ -166,8 +194,7 @@ void sort_packages(const Question& question) {
     if (native && cuda <= *native) {
       continue;
     }
-    const Evidence evidence = evidence_of(question.table, cuda, "", question.branch());
-    const Verdict verdict = judge_by_table(evidence, "", "").verdict;
+    const Verdict verdict = judge_pair(question.table, cuda, question.branch()).verdict;
     if (verdict == Verdict::expected) {
       question.out.packages_accepted.push_back(cuda);
     } else if (verdict == Verdict::possible) {
@@ -190,35 +217,50 @@ Finding judge_library(const Question& question) {
                "a note read from this very libcuda accepts " + question.branch_text() + " hosts"};
   }
   say_policy(question, evidence, own);
+  say_table(question);
   if (!own && finding.verdict == Verdict::unknown) {
     finding = judge_by_table(evidence, question.package_text(), question.branch_text());
   }
   return finding;
 }
 
+PairJudgement judge_pair(const CompatTable& table, CudaVersion cuda, std::uint32_t branch) {
+  const std::string host = "R" + std::to_string(branch);
+  if (const auto native = knowledge::cuda_of_branch(branch); native && *native >= cuda) {
+    return *native == cuda
+               ? PairJudgement{Verdict::not_needed,
+                               host + " gives CUDA " + cuda.text() + " by itself"}
+               : PairJudgement{Verdict::harmful, host + " gives CUDA " + native->text() +
+                                                     " by itself; an older driver's libraries "
+                                                     "would break CUDA (error 803)"};
+  }
+  Finding finding =
+      judge_by_table(evidence_of(table, cuda, "", branch), "CUDA " + cuda.text(), host);
+  return {finding.verdict, std::move(finding.reason)};
+}
+
 Finding judge_any_package(const Question& question) {
   sort_packages(question);
   const Judgement& out = question.out;
   if (!out.packages_accepted.empty()) {
-    question.say("packages", "NVIDIA's table" + dated(question.table.as_of()) + ", lists CUDA " +
-                                 host::listed(out.packages_accepted));
+    question.say("policy", "NVIDIA lists packages of CUDA " + host::listed(out.packages_accepted));
   }
   if (!out.packages_possible.empty()) {
-    question.say("older sources", "list CUDA " + host::listed(out.packages_possible));
+    question.say("other sources", "compatible: CUDA " + host::listed(out.packages_possible));
   }
+  say_table(question);
   const auto native = knowledge::cuda_of_branch(question.branch());
-  if (native && !floor_below(*question.host.driver.version, native->major).empty()) {
-    question.say("without one",
-                 "programs built for CUDA " + std::to_string(native->major) +
-                     ".x run on this driver as it is, unless they compile PTX at run time "
-                     "or call what is new");
+  const std::string floor =
+      native ? floor_below(*question.host.driver.version, native->major) : std::string();
+  if (!floor.empty()) {
+    question.say("without one", runs_without(native->major, floor));
   }
   if (!out.packages_accepted.empty()) {
     return {Verdict::expected, "NVIDIA's table lists packages for this host"};
   }
   if (!out.packages_possible.empty()) {
     return {Verdict::possible, "NVIDIA lists no package for " + question.branch_text() +
-                                   " any more, but older sources do"};
+                                   " today, but other sources do"};
   }
   return {Verdict::unknown, "no table lists a package for " + question.branch_text()};
 }
@@ -232,13 +274,9 @@ void offer_minor_version(const Question& question) {
   if (floor.empty()) {
     return;
   }
-  const std::string major = std::to_string(number);
-  question.say("without it", "programs built for CUDA " + major +
-                                 ".x run on this driver as it is (" + floor +
-                                 " or newer), unless they compile PTX at run time or call what is "
-                                 "new");
-  question.advise("try it without a package first, if the program is built for CUDA " + major +
-                  ".x");
+  question.say("without it", runs_without(number, floor));
+  question.advise("try it without a package first, if the program is built for CUDA " +
+                  std::to_string(number) + ".x");
 }
 
 }  // namespace compatpack::host

@@ -126,11 +126,11 @@ TEST_CASE("judge: the library's own note is stronger than any table, both ways")
   const Judgement refused = judged(on_535, package_with("575.57.08", {12, 9}, {550, 570}));
 
   CHECK(accepted.verdict == Verdict::expected);
-  CHECK(has_line(accepted, "library", "535 550: this one is among them"));
-  CHECK(has_line(accepted, "table", "does not list CUDA 12.9 on R550: not supported today"));
+  CHECK(has_line(accepted, "mechanism", "535 550: this one is among them"));
+  CHECK(has_line(accepted, "policy", "does not list CUDA 12.9 on R550: not supported today"));
   CHECK(refused.verdict == Verdict::no);
   CHECK(refused.foretold == 803);
-  CHECK(has_line(refused, "table", "lists CUDA 12.9 on R535 as compatible"));
+  CHECK(has_line(refused, "policy", "lists CUDA 12.9 on R535 as compatible"));
 }
 
 TEST_CASE("judge: a damaged note is none, and the table decides") {
@@ -140,7 +140,7 @@ TEST_CASE("judge: a damaged note is none, and the table decides") {
   const Judgement judgement = judged(host_with("535.129.03", {"A100"}), package);
 
   CHECK(judgement.verdict == Verdict::expected);
-  CHECK(has_line(judgement, "library", "cannot be read"));
+  CHECK(has_line(judgement, "mechanism", "cannot be read"));
 }
 
 TEST_CASE("judge: a note that was read from the same driver's libcuda counts as its own") {
@@ -256,7 +256,7 @@ TEST_CASE("judge: policy and end of life are told apart from what the library ac
   CHECK(judgement.verdict == Verdict::expected);
   CHECK(has_line(judgement, "host branch", "NVIDIA supports no package on such a branch"));
   CHECK(has_line(judged(host_with("535.129.03", {"A100"}), package_with("550.54.15", {12, 4})),
-                 "host branch", "end of life since 2026-06"));
+                 "host branch", "ended 2026-06"));
   CHECK(has_line(living, "host branch", "end of life 2026-06"));
 }
 
@@ -309,4 +309,89 @@ TEST_CASE("judge: a library that the CUDA version should have is missed") {
   CHECK(any_holds(judgement.warnings, "lacks libcudadebugger"));
   CHECK_FALSE(any_holds(judgement.warnings, "lacks libnvidia-nvvm"));
   CHECK_FALSE(any_holds(judgement.warnings, "gpucomp"));
+}
+
+TEST_CASE("judge: a pair alone, by the tables, in the words of the whole") {
+  struct Case {
+    CudaVersion cuda;
+    std::uint32_t branch;
+    Verdict verdict;
+    const char* reason;
+  };
+  const auto cases = std::to_array<Case>({
+      {{12, 4}, 535, Verdict::expected, "NVIDIA's table lists CUDA 12.4 on R535"},
+      {{12, 4}, 550, Verdict::not_needed, "R550 gives CUDA 12.4 by itself"},
+      {{12, 4},
+       570,
+       Verdict::harmful,
+       "R570 gives CUDA 12.8 by itself; an older driver's libraries would break CUDA (error 803)"},
+      {{12, 6},
+       470,
+       Verdict::possible,
+       "NVIDIA does not list this pair today, but other sources do"},
+      {{12, 4},
+       525,
+       Verdict::possible,
+       "NVIDIA does not list this pair today, and other sources disagree about it"},
+      {{12, 4},
+       418,
+       Verdict::unknown,
+       "no table says that CUDA 12.4 works on R418, and others say that it does not"},
+      {{12, 4}, 999, Verdict::unknown, "no table says that CUDA 12.4 works on R999"},
+  });
+  for (const Case& c : cases) {
+    CAPTURE(c.branch);
+
+    const PairJudgement pair = judge_pair(table(), c.cuda, c.branch);
+
+    CHECK(name_of(pair.verdict) == name_of(c.verdict));
+    CHECK(pair.reason == c.reason);
+  }
+}
+
+TEST_CASE("judge: GPUs that are told in the same words share a line") {
+  const HostFacts host = host_with("535.129.03", {"A100", "A100", "A100", "T4", "A100"});
+
+  const Judgement judgement = judged(host, package_with("550.54.15", {12, 4}));
+
+  CHECK(judgement.gpus.size() == 5);
+  CHECK(has_line(judgement, "GPU 0-2", "A100, Ampere: a data-center GPU by its name"));
+  CHECK(has_line(judgement, "GPU 3", "T4"));
+  CHECK(has_line(judgement, "GPU 4", "A100"));
+}
+
+TEST_CASE("judge: a GPU without a name is to be named") {
+  HostFacts host = host_with("535.129.03", {""});
+  host.gpus[0].pci_id = "10de:20b2, subsystem 10de:1463";
+
+  const Judgement judgement = judged(host, package_with("550.54.15", {12, 4}));
+
+  CHECK(judgement.reason == "the GPU: without a name it cannot be judged");
+  CHECK(any_holds(judgement.next, "--gpu NAME"));
+  CHECK(has_line(judgement, "GPU", "10de:20b2"));
+}
+
+TEST_CASE("judge: the table is named with its date and its source") {
+  const Judgement judgement =
+      judged(host_with("535.129.03", {"A100"}), package_with("550.54.15", {12, 4}));
+
+  CHECK(has_line(judgement, "table",
+                 "compatpack's table, as of 2026-09, from https://docs.nvidia.com/"));
+}
+
+TEST_CASE("judge: what packages have since CUDA 13.1 is missed in one warning, by architecture") {
+  Package package = package_with("590.44.01", {13, 1}, {535});
+  package.libraries = {"libcuda", "libnvidia-ptxjitcompiler", "libnvidia-nvvm", "libcudadebugger"};
+  const HostFacts host = host_with("535.129.03", {"A100"});
+
+  const Judgement on_x86 = judged(host, package);
+  HostFacts arm = host;
+  arm.platform.arch = package.arch = "aarch64";
+  const Judgement on_arm = judged(arm, package);
+
+  REQUIRE(on_x86.warnings.size() == 1);
+  CHECK(on_x86.warnings[0] ==
+        "the package lacks libnvidia-gpucomp, libnvidia-nvvm70, libnvidia-tileiras, "
+        "libnvidia-pkcs11-openssl3: NVIDIA's packages have that since CUDA 13.1");
+  CHECK_FALSE(any_holds(on_arm.warnings, "pkcs11"));
 }

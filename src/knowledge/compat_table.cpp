@@ -117,13 +117,13 @@ constexpr auto kCirculating = std::to_array<CirculatingNumber>({
 std::string_view name_of(Basis basis) {
   switch (basis) {
     case Basis::library_note:
-      return "the note in that libcuda";
+      return "its libcuda's note";
     case Basis::nvidia_page:
-      return "NVIDIA's compatibility table";
+      return "NVIDIA's table";
     case Basis::nvidia_image:
-      return "NVIDIA's CUDA container images";
+      return "NVIDIA's images";
     case Basis::transcription:
-      return "older NVIDIA tables, as others wrote them down";
+      return "copies of older NVIDIA tables";
   }
   return "";
 }

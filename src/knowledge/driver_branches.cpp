@@ -68,11 +68,11 @@ std::span<const BranchRow> branches() { return kBranches; }
 std::string_view name_of(BranchType type) {
   switch (type) {
     case BranchType::long_term:
-      return "a Long Term Support Branch";
+      return "Long Term Support Branch";
     case BranchType::production:
-      return "a Production Branch";
+      return "Production Branch";
     case BranchType::new_feature:
-      return "a New Feature Branch";
+      return "New Feature Branch";
     case BranchType::unknown:
       break;
   }

@@ -17,6 +17,7 @@
 #   expect_status 3 -- CMD...            runs CMD and wants this exit status
 #   expect_error 3 "bundle ends" -- CMD...   and a message of ours on stderr that holds the text
 #   expect_stdout TEXT, expect_stderr TEXT   the last such CMD's output holds the text; "" : is empty
+#   expect_told TEXT   its stdout says the text, wherever lines were broken to fit a terminal
 #   expect_file PATH [MODE]              a regular file, not a link; MODE as 0755
 #   expect_folder PATH
 #   expect_link PATH TARGET              a symbolic link that says TARGET
@@ -154,6 +155,12 @@ e2e_output() { # NAME TEXT
 
 expect_stdout() { e2e_output stdout "$1"; }
 expect_stderr() { e2e_output stderr "$1"; }
+
+expect_told() {
+  tr '\n' ' ' <"$e2e_top/last/stdout" | tr -s ' ' >"$e2e_top/last/told"
+  e2e_holds "$e2e_top/last/told" "$(printf '%s' "$1" | tr -s ' ')" ||
+    fail stdout "$1" "$(cat "$e2e_top/last/stdout")"
+}
 
 expect_file() {
   if [ -L "$1" ] || [ ! -f "$1" ]; then

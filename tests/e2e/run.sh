@@ -50,7 +50,12 @@ expect_stderr 'no-such-command: cannot run'
 : >file
 run 126 ./file
 expect_error 2 'CMD' -- "$COMPATPACK" run tree
-expect_error 3 'holds no libcuda.so.VERSION' -- "$COMPATPACK" run . -- true
+expect_error 3 'not a compat tree' -- "$COMPATPACK" run . -- true
+for option in -d --json; do
+  expect_error 2 "unexpected argument: $option" -- "$COMPATPACK" run tree ls "$option"
+  expect_stderr 'options of the command go behind --: compatpack run TREE -- CMD...'
+done
+expect_error 2 'unexpected argument: --json' -- "$COMPATPACK" run --json tree -- true
 
 # --- the guard ---
 

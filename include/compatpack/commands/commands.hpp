@@ -105,6 +105,6 @@ Result<int> run_check(const CheckOptions& options, const Env& env, Console& cons
 Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& console);
 Result<int> run_trial(const TrialOptions& options);
 Result<int> run_run(const RunOptions& options, const Env& env, Console& console);
-Result<int> run_matrix(const MatrixOptions& options, Console& console);
+Result<int> run_matrix(const MatrixOptions& options, const Env& env, Console& console);
 
 }  // namespace compatpack::commands

@@ -8,13 +8,14 @@
 //   platform        WSL2 and Jetson have other rules
 //   architecture, glibc
 //   versions        a package that is not newer than the kernel driver is of no use, or does harm
-//   (803) the library     its own note of the host branches that it accepts, else the dated table
+//                   (803)
+//   the library     its own note of the host branches that it accepts, else the dated table
 //   the GPUs        GeForce is refused (804); a branch may have dropped an architecture, or the
-//   kernel
-//                   driver may be older than the GPU
+//                   kernel driver may be older than the GPU
 //
 // NVIDIA's policy (what it supports) is reported beside the mechanism (what the library accepts).
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -97,5 +98,15 @@ struct Judgement {
 /// Judges `package` on `host`; null: any package. `today` is a month, "2026-09", or "".
 [[nodiscard]] Judgement judge(const HostFacts& host, const Package* package,
                               const knowledge::CompatTable& table, const std::string& today);
+
+struct PairJudgement {
+  Verdict verdict;
+  std::string reason;  ///< one clause
+};
+
+/// What the tables say of a package of `cuda` on hosts of `branch`, whatever their GPUs are. A
+/// package of the host's own branch counts as not needed.
+[[nodiscard]] PairJudgement judge_pair(const knowledge::CompatTable& table, CudaVersion cuda,
+                                       std::uint32_t branch);
 
 }  // namespace compatpack::host

@@ -36,7 +36,7 @@ enum class Basis {
   transcription,  ///< older tables of NVIDIA's as others wrote them down
 };
 
-/// "NVIDIA's compatibility table", and so on.
+/// "NVIDIA's table", and so on.
 [[nodiscard]] std::string_view name_of(Basis basis);
 
 struct PairRow {

@@ -38,7 +38,7 @@ struct BranchRow {
 /// All branches, oldest first.
 [[nodiscard]] std::span<const BranchRow> branches();
 
-/// "a Long Term Support Branch"; "" for unknown.
+/// "Long Term Support Branch"; "" for unknown.
 [[nodiscard]] std::string_view name_of(BranchType type);
 
 /// The CUDA version whose driver API a branch's libcuda gives; nullopt for a branch that the table
