@@ -7,8 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include "compatpack/host/toolkits.hpp"
-
 #include "support/elf_file.hpp"
 #include "support/temp_dir.hpp"
 
@@ -199,26 +197,4 @@ TEST_CASE("loader: what is no program is said to be none") {
   CHECK(script.error().code == Errc::not_recognized);
   CHECK(script.error().hint == "name the program that runs it, such as python3");
   CHECK(nothing.error().code == Errc::io);
-}
-
-TEST_CASE("toolkits: runtimes are found in a toolkit, an environment and a search path") {
-  Machine machine;
-  machine
-      .text("/usr/local/cuda/version.json",
-            R"({"cuda" : {"name" : "CUDA SDK", "version" : "12.4.1"}})")
-      .text("/old/version.txt", "CUDA Version 10.2.89\n")
-      .text("/conda/lib/libcudart.so.12.4.127", "")
-      .link("/conda/lib/libcudart.so.12", "libcudart.so.12.4.127")
-      .text("/venv/lib/python3.11/site-packages/nvidia/cuda_runtime/lib/libcudart.so.12", "");
-
-  const std::vector<std::string> environment{"CUDA_HOME=/old", "CONDA_PREFIX=/conda",
-                                             "VIRTUAL_ENV=/venv"};
-  const auto found = read_runtimes(machine.root(), environment);
-
-  REQUIRE(found.size() == 4);
-  CHECK(found[0].version == "10.2.89");
-  CHECK(found[1].version == "12.4.1");
-  CHECK(found[2].version == "12.4.127");
-  CHECK(found[2].path == "/conda/lib/libcudart.so.12.4.127");
-  CHECK(found[3].version == "12");
 }
