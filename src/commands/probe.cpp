@@ -33,7 +33,7 @@ constexpr int kNo = 5;
 struct Outcome {
   bool works = false;
   std::string reason;
-  std::string next;
+  std::string next;         // "" if nothing is to be done
   std::optional<int> code;  // the CUDA error that decided, if one did
 };
 
@@ -131,6 +131,11 @@ std::string api_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+/// As check has them: a list.
+std::vector<std::string> next_steps(const Outcome& outcome) {
+  return outcome.next.empty() ? std::vector<std::string>() : std::vector{outcome.next};
+}
+
 std::string described(const TrialDevice& device) {
   const std::string text = device.name + ", " + std::to_string(device.major) + "." +
                            std::to_string(device.minor) + ", " + human_size({device.memory}) + ": ";
@@ -143,13 +148,10 @@ std::string described(const TrialDevice& device) {
 
 void print(const TrialReport& report, const Outcome& outcome, const Env& env, Console& console) {
   Rows rows(env, console);
-  std::vector<std::string> next;
-  if (!outcome.next.empty()) {
-    next.push_back(outcome.next);
-  }
   rows.verdict(
       outcome.works ? "works here" : "no",
-      outcome.works ? "verified by cuInit, and by a kernel on each device" : outcome.reason, next);
+      outcome.works ? "verified by cuInit, and by a kernel on each device" : outcome.reason,
+      next_steps(outcome));
   const auto fact = [&rows](const std::string& label, const std::string& text) {
     if (!text.empty()) {
       rows.fact(label, text);
@@ -157,10 +159,11 @@ void print(const TrialReport& report, const Outcome& outcome, const Env& env, Co
   };
   fact("loaded", report.library);
   fact("JIT compiler", report.jit);
-  fact("driver API", report.driver_api ? api_text(*report.driver_api) + " (cuDriverGetVersion: " +
-                                             std::to_string(*report.driver_api) +
-                                             "; it says nothing of whether it works)"
-                                       : "");
+  fact("driver API", report.driver_api
+                         ? api_text(*report.driver_api) + ", by cuDriverGetVersion (" +
+                               std::to_string(*report.driver_api) +
+                               "), which answers even where nothing works"
+                         : "");
   fact("cuInit", report.init ? described(*report.init) : "");
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
     fact("device " + std::to_string(i), described(report.devices[i]));
@@ -181,7 +184,7 @@ Json document(const TrialReport& report, const io::ChildEnd& end, const Outcome&
   return {{"verdict", outcome.works ? "verified" : "no"},
           {"reason", outcome.reason},
           {"cuda_error", outcome.code ? Json(*outcome.code) : Json()},
-          {"next", outcome.next},
+          {"next", next_steps(outcome)},
           {"libcuda", report.library.empty() ? Json() : Json(report.library)},
           {"libcudas_in_memory", report.libcudas},
           {"jit_compiler", report.jit.empty() ? Json() : Json(report.jit)},

@@ -67,14 +67,47 @@ class Finder {
     }
   }
 
+  /// The toolkit of the nvcc that a shell would start.
+  void look_for_compiler(std::string_view search_path) {
+    for (const std::string_view folder : split(search_path, ':')) {
+      const auto entry =
+          folder.empty() ? std::nullopt : root_.look(std::string(folder).append("/nvcc"));
+      if (!entry || entry->kind != HostEntry::Kind::file) {
+        continue;
+      }
+      // .../cuda-12.4/bin/nvcc
+      constexpr std::string_view kPlace = "/bin/nvcc";
+      if (entry->real_path.ends_with(kPlace)) {
+        look_for_toolkit(entry->real_path.substr(0, entry->real_path.size() - kPlace.size()));
+      }
+      return;
+    }
+  }
+
+  /// The runtimes that pip has put below `prefix`.
+  void look_for_python(const std::string& prefix) {
+    for (const std::string& version : root_.list(prefix + "/lib")) {
+      const std::string packages =
+          std::string(prefix).append("/lib/").append(version).append("/site-packages/nvidia/");
+      look_for_runtime(packages + "cuda_runtime/lib");
+      look_for_runtime(packages + "cu13/lib");
+    }
+  }
+
   std::vector<Runtime> take() { return std::move(found_); }
 
  private:
+  /// /usr/local/cuda is a link as a rule: one toolkit under two names is told once.
   void add(std::string version, const std::string& path) {
+    if (version.empty()) {
+      return;
+    }
+    const auto entry = root_.look(path);
+    std::string real = entry ? entry->real_path : path;
     const bool known = std::any_of(found_.begin(), found_.end(),
-                                   [&](const Runtime& one) { return one.path == path; });
-    if (!version.empty() && !known) {
-      found_.push_back({std::move(version), path});
+                                   [&](const Runtime& one) { return one.path == real; });
+    if (!known) {
+      found_.push_back({std::move(version), std::move(real)});
     }
   }
 
@@ -95,6 +128,7 @@ std::vector<Runtime> read_runtimes(const HostRoot& root, Environment environment
       finder.look_for_toolkit(folder);
     }
   }
+  finder.look_for_compiler(variable("PATH"));
   const std::string library_path = variable("LD_LIBRARY_PATH");
   for (const std::string_view folder : split(library_path, ':')) {
     if (!folder.empty()) {
@@ -103,14 +137,13 @@ std::vector<Runtime> read_runtimes(const HostRoot& root, Environment environment
   }
   if (const std::string conda = variable("CONDA_PREFIX"); !conda.empty()) {
     finder.look_for_runtime(conda + "/lib");
+    finder.look_for_python(conda);
   }
-  if (const std::string python = variable("VIRTUAL_ENV"); !python.empty()) {
-    for (const std::string& version : root.list(python + "/lib")) {
-      const std::string packages =
-          std::string(python).append("/lib/").append(version).append("/site-packages/nvidia/");
-      finder.look_for_runtime(packages + "cuda_runtime/lib");
-      finder.look_for_runtime(packages + "cu13/lib");
-    }
+  if (const std::string venv = variable("VIRTUAL_ENV"); !venv.empty()) {
+    finder.look_for_python(venv);
+  }
+  if (const std::string home = variable("HOME"); !home.empty()) {
+    finder.look_for_python(home + "/.local");
   }
   return finder.take();
 }

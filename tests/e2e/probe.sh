@@ -21,7 +21,7 @@ probe() { # STATUS [NAME=VALUE...]
 probe 0 'STUB_DEVICES=NVIDIA A100-SXM4-40GB,NVIDIA T4'
 expect_stderr ''
 expect_told "loaded         $(printf '%s' "$here" | tr '\n' '?' | sed 's/?/\\x0a/')/tree/libcuda.so.550.54.15"
-expect_told 'driver API     12.4 (cuDriverGetVersion: 12040'
+expect_told 'driver API     12.4, by cuDriverGetVersion (12040)'
 expect_told 'cuInit         CUDA_SUCCESS (0): it works'
 expect_told 'device 0       NVIDIA A100-SXM4-40GB, 8.0, 42.9 GB: a kernel compiled, ran'
 expect_told 'device 1       NVIDIA T4'
@@ -91,5 +91,7 @@ ln -s libcuda.so.550.54.15 tree/libcuda.so.1
 expect_status 5 -- env STUB_INIT=803 "$COMPATPACK" probe tree --json
 expect_stdout '"verdict": "no"'
 expect_stdout '"cuda_error": 803'
+expect_stdout '"next": [
+    "use a tree'
 expect_status 0 -- env STUB_DEVICES=A100 "$COMPATPACK" probe tree --json
 expect_stdout '"verdict": "verified"'

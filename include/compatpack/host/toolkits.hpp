@@ -18,8 +18,8 @@ struct Runtime {
   std::string path;     ///< the file that says so
 };
 
-/// Toolkits in CUDA_HOME, CUDA_PATH and /usr/local/cuda, and libcudart where LD_LIBRARY_PATH, a
-/// conda environment or a Python one has it.
+/// Toolkits in CUDA_HOME, CUDA_PATH, /usr/local/cuda and where PATH has nvcc, and libcudart where
+/// LD_LIBRARY_PATH, a conda environment, a Python one or the user's own Python packages have it.
 [[nodiscard]] std::vector<Runtime> read_runtimes(const HostRoot& root, Environment environment);
 
 }  // namespace compatpack::host
