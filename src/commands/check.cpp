@@ -204,6 +204,7 @@ Json json_of(const host::KernelDriver& driver) {
                {"problem", text_or_null(driver.problem)}};
   const auto* const row =
       driver.version ? knowledge::find_branch(driver.version->branch()) : nullptr;
+  json["cuda_version"] = row != nullptr ? Json(row->cuda.text()) : Json();
   json["branch"] = driver.version ? Json(driver.version->branch()) : Json();
   json["branch_type"] = row != nullptr ? text_or_null(std::string(name_of(row->type))) : Json();
   json["end_of_life"] = row != nullptr ? text_or_null(std::string(row->end_of_life)) : Json();

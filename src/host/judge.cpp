@@ -82,7 +82,9 @@ Finding combined(const Question& question, const Finding& library) {
     question.advise("compatpack probe TREE, where the GPU is, settles it");
     return {Verdict::possible, library.verdict == Verdict::possible ? library.reason : gpus.reason};
   }
-  question.advise("make sure where the GPU is: compatpack probe TREE");
+  if (question.package != nullptr) {
+    question.advise("make sure where the GPU is: compatpack probe TREE");
+  }
   return {Verdict::expected, library.reason + ", and " + gpus.reason};
 }
 
@@ -101,6 +103,9 @@ Finding decide(const Question& question) {
     }
   }
   if (!host.driver.version) {
+    if (!host.platform.container.empty()) {
+      question.advise("start the container with the GPU: docker run --gpus all, apptainer --nv");
+    }
     question.advise(
         "run this where the GPU is, or name what is there: --driver 535.129.03 --gpu A100");
     return {Verdict::unknown, host.driver.problem.empty()

@@ -173,6 +173,18 @@ void judge_gpus(const Question& question) {
   }
 }
 
+const knowledge::ArchitectureRow* first_to_be_dropped(const Question& question) {
+  const knowledge::ArchitectureRow* first = nullptr;
+  for (const JudgedGpu& one : question.out.gpus) {
+    const auto& row = row_of(knowledge::classify_gpu(one.gpu.name).architecture);
+    if (one.is_visible && row.last_branch != 0 &&
+        (first == nullptr || row.last_branch < first->last_branch)) {
+      first = &row;
+    }
+  }
+  return first;
+}
+
 Finding gpus_together(const Question& question) {
   Gpus good;
   Gpus bad;

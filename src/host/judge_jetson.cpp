@@ -51,7 +51,7 @@ Finding judge_jetson(const Question& question) {
   const std::string& jetpack = question.host.platform.jetpack;
   if (question.package == nullptr) {
     say_packages(question);
-    question.advise("name a package, or see compatpack matrix");
+    question.advise("name a package: compatpack check BUNDLE");
     return {Verdict::unknown, "on a Jetson it depends on JetPack and the package"};
   }
   // Thor, from JetPack 7 on, takes the packages of servers; Orin has its own.

@@ -181,7 +181,8 @@ std::string runs_without(std::uint32_t cuda_major, const std::string& floor) {
          " on, but for PTX that is compiled at run time, and calls that are new";
 }
 
-/// Sorts the packages that are newer than the host's own CUDA by what is to be expected of them.
+/// Sorts the packages that are newer than the host's own CUDA by what is to be expected of them;
+/// those that are too new for its GPUs are none.
 void sort_packages(const Question& question) {
   std::set<CudaVersion> versions;
   for (const PairRow& row : question.table.rows) {
@@ -190,8 +191,15 @@ void sort_packages(const Question& question) {
     }
   }
   const auto native = knowledge::cuda_of_branch(question.branch());
+  const auto* const dropped = first_to_be_dropped(question);
+  const auto newest =
+      dropped == nullptr ? std::nullopt : knowledge::cuda_of_branch(dropped->last_branch);
+  if (newest) {
+    question.say("GPU's limit", "packages newer than CUDA " + newest->text() + " do not drive " +
+                                    std::string(dropped->name));
+  }
   for (const CudaVersion cuda : versions) {
-    if (native && cuda <= *native) {
+    if ((native && cuda <= *native) || (newest && cuda > *newest)) {
       continue;
     }
     const Verdict verdict = judge_pair(question.table, cuda, question.branch()).verdict;
@@ -256,7 +264,11 @@ Finding judge_any_package(const Question& question) {
     question.say("without one", runs_without(native->major, floor));
   }
   if (!out.packages_accepted.empty()) {
-    return {Verdict::expected, "NVIDIA's table lists packages for this host"};
+    question.advise("take a package of one of these: compatpack extract BUNDLE --out TREE");
+    const auto& all = out.packages_accepted;
+    return {Verdict::expected, "NVIDIA's table lists packages of CUDA " + all.front().text() +
+                                   (all.size() > 1 ? " to " + all.back().text() : "") + " for " +
+                                   question.branch_text()};
   }
   if (!out.packages_possible.empty()) {
     return {Verdict::possible, "NVIDIA lists no package for " + question.branch_text() +

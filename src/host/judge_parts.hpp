@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compatpack/host/judge.hpp"
+#include "compatpack/knowledge/gpu_names.hpp"
 
 namespace compatpack::host {
 
@@ -67,6 +68,10 @@ void judge_gpus(const Question& question);
 
 /// All visible GPUs together, after judge_gpus(): one that is refused can sink the process for all.
 [[nodiscard]] Finding gpus_together(const Question& question);
+
+/// The oldest architecture among the visible GPUs that a driver branch has dropped or will drop;
+/// null if none is.
+[[nodiscard]] const knowledge::ArchitectureRow* first_to_be_dropped(const Question& question);
 
 // --- judge_pair.cpp: does a package go with the host's branch? ---
 

@@ -299,6 +299,30 @@ TEST_CASE("judge: without a package it says which would do") {
   CHECK(geforce.verdict == Verdict::no);
 }
 
+TEST_CASE("judge: packages that are too new for a GPU are not offered") {
+  const Judgement v100 =
+      judge(host_with("535.129.03", {"Tesla V100-SXM2-32GB", "A100"}), nullptr, table(), "");
+  HostFacts hidden = host_with("535.129.03", {"Tesla V100-SXM2-32GB", "A100"});
+  hidden.is_pci_order = true;
+  hidden.visible_devices = "1";
+
+  CHECK(v100.verdict == Verdict::expected);
+  CHECK(v100.packages_accepted.back() == CudaVersion{13, 0});
+  CHECK(has_line(v100, "GPU's limit", "newer than CUDA 13.0 do not drive Volta"));
+  CHECK(v100.reason.starts_with("NVIDIA's table lists packages of CUDA 12.3 to 13.0 for R535"));
+  CHECK(judge(hidden, nullptr, table(), "").packages_accepted.back() == CudaVersion{13, 4});
+}
+
+TEST_CASE("judge: in a container without a driver the GPU may just not have been asked for") {
+  HostFacts host;
+  host.platform.container = "a Docker container";
+
+  const Judgement judgement = judged(host, package_with("550.54.15", {12, 4}));
+
+  CHECK(judgement.verdict == Verdict::unknown);
+  CHECK(any_holds(judgement.next, "docker run --gpus all"));
+}
+
 TEST_CASE("judge: a library that the CUDA version should have is missed") {
   Package package = package_with("550.54.15", {12, 4});
   package.libraries = {"libcuda", "libnvidia-nvvm"};
