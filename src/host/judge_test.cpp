@@ -133,6 +133,20 @@ TEST_CASE("judge: the library's own note is stronger than any table, both ways")
   CHECK(has_line(refused, "policy", "lists CUDA 12.9 on R535 as compatible"));
 }
 
+TEST_CASE("judge: what a table refuses does not work, and gives 803") {
+  const auto refusing =
+      knowledge::parse_compat_table("compat_cuda,host_branch,status\n12.4,535,X\n");
+  REQUIRE(refusing);
+  const Package package = package_with("550.54.15", {12, 4});
+
+  const Judgement judgement = judge(host_with("535.129.03", {"A100"}), &package, *refusing, "");
+
+  CHECK(judgement.verdict == Verdict::no);
+  CHECK(judgement.foretold == 803);
+  CHECK(has_line(judgement, "policy", "CUDA 12.4 on R535 is not compatible"));
+  CHECK(any_holds(judgement.next, "compatpack matrix --driver 535.129.03"));
+}
+
 TEST_CASE("judge: a damaged note is none, and the table decides") {
   Package package = package_with("550.54.15", {12, 4});
   package.has_note = true;
@@ -230,6 +244,8 @@ TEST_CASE("judge: WSL2 and Jetson have rules of their own") {
 
   CHECK(judged(wsl, package_with("550.54.15", {12, 4})).verdict == Verdict::no);
   CHECK(judged(orin, discrete).verdict == Verdict::no);
+  CHECK(judged(orin, discrete).reason ==
+        "the package is for discrete GPUs: never put it on an Orin");
   CHECK(judged(orin, for_orin).verdict == Verdict::expected);
   CHECK(judged(orin, too_new).verdict == Verdict::no);
   CHECK(judged(thor, discrete).verdict == Verdict::not_needed);

@@ -77,3 +77,13 @@ expect_stderr 'taken as auto'
 expect_status 0 -- "$COMPATPACK" run --host-root "$hosts/no-driver" tree -- "$ENV_PROBE" env
 expect_stdout "LD_LIBRARY_PATH=[$here/tree]"
 expect_stderr ''
+
+# A driver of the same version has all that the tree has; one release older has not.
+mkdir -p near/sys/module/nvidia
+echo 550.54.15 >near/sys/module/nvidia/version
+expect_status 0 -- "$COMPATPACK" run --host-root near tree -- "$ENV_PROBE" env
+expect_stdout ''
+expect_stderr 'not activated: '
+echo 550.54.14 >near/sys/module/nvidia/version
+expect_status 0 -- "$COMPATPACK" run --host-root near tree -- "$ENV_PROBE" env
+expect_stdout "LD_LIBRARY_PATH=[$here/tree]"
