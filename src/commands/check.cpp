@@ -160,8 +160,8 @@ void print(const HostLook& look, const Judgement& judgement, const Env& env, Con
       judgement.verdict == Verdict::expected || judgement.verdict == Verdict::possible;
   if (may_work) {
     rows.fact("limits",
-              "CUDA only: no OpenGL or Vulkan interop; NVML and OpenCL stay the host's; IPC "
-              "and MPS peers must use the same tree");
+              "CUDA only: no OpenGL or Vulkan interop; NVML, OpenCL and the fabric manager "
+              "stay the host's; IPC and MPS peers must use the same tree");
   }
   for (const std::string& warning : judgement.warnings) {
     rows.fact("beware", warning);

@@ -43,7 +43,7 @@ Evidence evidence_of(const CompatTable& table, CudaVersion cuda, const std::stri
   return evidence;
 }
 
-/// "NVIDIA's images (2024-12)", each source once, with its newest date.
+/// "NVIDIA's container images (2024-12)", each source once, with its newest date.
 std::string sources_of(const std::vector<const PairRow*>& rows) {
   std::map<Basis, std::string> newest;
   for (const PairRow* const row : rows) {

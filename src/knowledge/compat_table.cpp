@@ -121,7 +121,7 @@ std::string_view name_of(Basis basis) {
     case Basis::nvidia_page:
       return "NVIDIA's table";
     case Basis::nvidia_image:
-      return "NVIDIA's images";
+      return "NVIDIA's container images";
     case Basis::transcription:
       return "copies of older NVIDIA tables";
   }

@@ -127,7 +127,7 @@ expect_told 'GPU 1          rtx 4090, Ada: forward compatibility refuses'
 expect_error 2 '--gpu: names no GPU' -- "$COMPATPACK" check tree --driver 535 --gpu ' ,'
 expect_status 6 -- "$COMPATPACK" check tree --driver 525.60.13 --gpu A100
 expect_told 'policy         NVIDIA does not list CUDA 12.4 on R525: not supported today'
-expect_told "other sources  compatible, by NVIDIA's images (2024-12); not compatible, by copies"
+expect_told "other sources  compatible, by NVIDIA's container images (2024-12); not compatible, by copies"
 expect_told '525.60.13 circulates as the minimum driver for CUDA 12.4 packages'
 expect_status 6 -- "$COMPATPACK" check tree --driver 535.129.03
 expect_error 2 'not a driver version' -- "$COMPATPACK" check tree --driver many

@@ -14,7 +14,7 @@ expect_stdout 'from https://docs.nvidia.com/deploy/cuda-compatibility/forward-co
 # A pair: the verdict that check gives, then who says what, and of what weight that is.
 expect_status 0 -- "$COMPATPACK" matrix --cuda 12.4 --driver 525.60.13
 expect_stdout 'CUDA 12.4 on R525: unsupported, but the library may accept it: NVIDIA does not'
-expect_stdout "12.4              R525         indirect   an image starts  2024-12  NVIDIA's images"
+expect_stdout "12.4              R525         indirect   an image starts  2024-12  NVIDIA's container images"
 expect_stdout '12.4              R525         indirect   not compatible   2026-09  copies of older'
 expect_stdout 'policy: what NVIDIA supports today; mechanism: what a library itself accepts;'
 expect_stdout '525.60.13 circulates as a minimum driver for this package; it is where'
