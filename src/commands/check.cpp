@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <sys/stat.h>
-
 #include "compatpack/commands/commands.hpp"
+#include "compatpack/io/folder_walk.hpp"
 #include "compatpack/io/text_file.hpp"
 #include "compatpack/knowledge/driver_branches.hpp"
 #include "compatpack/pipeline/staging.hpp"
@@ -24,11 +23,6 @@ struct Subject {
   std::string tree;                      ///< absolute path, of a folder; else ""
 };
 
-bool is_folder(const std::string& path) {
-  struct stat facts {};
-  return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
 Result<host::Package> package_of_bundle(const CheckOptions& options, const Env& env,
                                         Console& console) {
   CP_TRY(OpenBundle open, open_bundle(options.bundle, console));
@@ -40,12 +34,13 @@ Result<host::Package> package_of_bundle(const CheckOptions& options, const Env& 
 /// Refuses what is said of a bundle's checksums where no bundle is checked: nobody would see that
 /// it was not looked at.
 Result<Done> expect_no_checksums(const BundleOptions& options) {
-  const pipeline::UserChecksums& checksums = options.checksums;
+  const pipeline::UserChecksums& checksums = options.reading.checksums;
   const char* const option = !checksums.sha256.empty()          ? "--sha256"
                              : !checksums.sha1.empty()          ? "--sha1"
                              : !checksums.md5.empty()           ? "--md5"
                              : !checksums.checksum_file.empty() ? "--checksum-file"
-                             : options.require_checksum         ? "--require-checksum"
+                             : options.reading.require_checksum ? "--require-checksum"
+                             : !options.reading.member.empty()  ? "--member"
                                                                 : nullptr;
   if (option == nullptr) {
     return Done{};
@@ -66,7 +61,7 @@ Result<Subject> look_at_subject(const CheckOptions& options, const Env& env, Con
     CP_CHECK(expect_no_checksums(options.bundle));
     return subject;
   }
-  if (is_folder(path)) {
+  if (io::is_folder(path)) {
     CP_CHECK(expect_no_checksums(options.bundle));
     CP_TRY(subject.package, package_of_folder(path));
     CP_TRY(subject.tree, io::absolute_folder(path));

@@ -96,13 +96,6 @@ bool is_of_tree(const knowledge::LibraryName& name) {
   });
 }
 
-/// The driver version in a library's name; libnvidia-nvvm.so.4.0.0 bears a version of its own.
-std::optional<DriverVersion> driver_of(const knowledge::LibraryName& name) {
-  constexpr std::uint32_t kFirstBranch = 100;
-  auto version = DriverVersion::parse(name.suffix);
-  return version && version->branch() >= kFirstBranch ? std::move(version) : std::nullopt;
-}
-
 /// One library of a folder: what it is counts for the package, if it goes with what came before.
 Result<Done> add_library(const host::HostRoot& folder, const std::string& name,
                          const knowledge::LibraryName& parts, host::Package& package) {
@@ -119,8 +112,8 @@ Result<Done> add_library(const host::HostRoot& folder, const std::string& name,
   if (!is_of_tree(parts)) {
     return Done{};
   }
-  const auto driver = driver_of(parts);
-  if (driver && *driver != *package.driver) {
+  const auto driver = knowledge::parse_driver(parts.suffix);
+  if (driver && package.driver && *driver != *package.driver) {
     return Error{.code = Errc::unsupported,
                  .what = "libraries of two driver versions",
                  .subject = folder.path(),
@@ -211,7 +204,7 @@ Result<io::TreeFolder> open_tree_folder(const std::string& path) {
   return *std::move(folder);
 }
 
-Result<DriverVersion> driver_of_folder(const std::string& path) {
+Result<std::optional<DriverVersion>> driver_of_folder(const std::string& path) {
   CP_TRY(const io::TreeFolder folder, open_tree_folder(path));
   CP_TRY(const auto names, folder.names());
   std::vector<std::string> found;
@@ -235,7 +228,7 @@ Result<DriverVersion> driver_of_folder(const std::string& path) {
                  .expected = "one regular file libcuda.so.VERSION",
                  .found = found[0] + ", " + found[1]};
   }
-  return *DriverVersion::parse(knowledge::parse_library_name(found.front())->suffix);
+  return knowledge::parse_driver(knowledge::parse_library_name(found.front())->suffix);
 }
 
 Result<host::Package> package_of_folder(const std::string& path) {

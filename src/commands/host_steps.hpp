@@ -37,10 +37,11 @@ Result<knowledge::CompatTable> open_table(const std::string& file);
 /// given a tree: io where nothing is, not_recognized for what is no folder, or an empty one.
 Result<io::TreeFolder> open_tree_folder(const std::string& path);
 
-/// The driver version of the folder at `path`: of its one regular file libcuda.so.VERSION.
+/// The driver version of the folder at `path`: of its one regular file libcuda.so.VERSION; nullopt
+/// for Jetson's, which is libcuda.so.1.1.
 ///
 /// Errors: those above; not_recognized where it holds no such file; unsupported where it holds two.
-Result<DriverVersion> driver_of_folder(const std::string& path);
+Result<std::optional<DriverVersion>> driver_of_folder(const std::string& path);
 
 /// What stands in a folder of libraries: a tree of ours, or an installed package of NVIDIA's.
 /// Errors as above; unsupported for libraries of two drivers or architectures; those of

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
+#include <optional>
 
 #include "compatpack/commands/commands.hpp"
 #include "compatpack/io/text_file.hpp"
@@ -11,9 +12,10 @@
 namespace compatpack::commands {
 namespace {
 
-/// Whether the tree is to be active: what env.sh decides, and says, in the same order.
-Result<bool> is_wanted(const RunOptions& options, const DriverVersion& ours, const Env& env,
-                       Console& console) {
+/// Whether the tree, with a driver of version `ours` if that is known, is to be active: what env.sh
+/// decides, and says, in the same order.
+Result<bool> is_wanted(const RunOptions& options, const std::optional<DriverVersion>& ours,
+                       const Env& env, Console& console) {
   const std::string mode(host::value_of(env.environment, "COMPATPACK_MODE").value_or("auto"));
   if (mode == "off") {
     console.detail("not activated: COMPATPACK_MODE is off");
@@ -33,11 +35,11 @@ Result<bool> is_wanted(const RunOptions& options, const DriverVersion& ours, con
     }
     return true;
   }
-  if (*driver.version < ours) {
+  if (!ours || *driver.version < *ours) {
     return true;
   }
   console.warn("not activated: this host's driver, " + driver.version->text() +
-               ", has all that this tree's, " + ours.text() + ", has");
+               ", has all that this tree's, " + ours->text() + ", has");
   console.warn(
       "the tree would break CUDA here (error 803); COMPATPACK_MODE=on activates it all the same");
   return false;
@@ -46,7 +48,7 @@ Result<bool> is_wanted(const RunOptions& options, const DriverVersion& ours, con
 }  // namespace
 
 Result<int> run_run(const RunOptions& options, const Env& env, Console& console) {
-  CP_TRY(const DriverVersion ours, driver_of_folder(options.tree));
+  CP_TRY(const auto ours, driver_of_folder(options.tree));
   CP_TRY(const std::string tree, io::absolute_folder(options.tree));
   CP_CHECK(pipeline::check_tree_path(tree));
   CP_TRY(const bool wanted, is_wanted(options, ours, env, console));

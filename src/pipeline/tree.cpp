@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compatpack/io/digest.hpp"
+#include "compatpack/io/folder_walk.hpp"
 #include "compatpack/io/text_file.hpp"
 #include "compatpack/io/tree_folder.hpp"
 
@@ -171,11 +172,14 @@ Result<Receipt> read_tree(const std::string& path) {
     return *std::move(place.receipt);
   }
   const bool nothing = place.kind == TreePlace::Kind::nothing;
-  return Error{.code = nothing ? Errc::io : Errc::not_recognized,
+  const bool is_folder = nothing && io::is_folder(path);
+  return Error{.code = nothing && !is_folder ? Errc::io : Errc::not_recognized,
                .what = "not a compat tree",
                .subject = path,
                .expected = "a folder that `compatpack extract` made",
-               .found = nothing ? "nothing there" : place.why};
+               .found = is_folder ? "an empty folder"
+                        : nothing ? "nothing there"
+                                  : place.why};
 }
 
 Result<std::vector<TreeFault>> check_tree(const std::string& path, const Receipt& receipt,
