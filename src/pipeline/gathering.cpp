@@ -84,10 +84,15 @@ Result<Done> Gatherer::read_one(Bundle& bundle, const ReadOptions& options,
   NestedBundle& nested = **chosen;
   const std::string path = info.path + ": " + nested.path;
   CP_TRY(auto file, io::FileSource::adopt(nested.file.release(), path, options.observer));
-  CP_TRY(const auto opened, Bundle::read(std::move(file), path, nested.path, limits_));
+  const auto opened = Bundle::read(std::move(file), path, nested.path, limits_);
+  if (!opened) {
+    // What only has a bundle's name is a file like others, unless the user has named it.
+    const bool is_no_bundle = opened.error().code == Errc::not_recognized && member.empty();
+    return is_no_bundle ? Result<Done>(Done{}) : opened.error();
+  }
   ReadOptions inner = options;
   inner.user_claims.clear();  // these are about the outer file
-  return read_one(*opened, inner, "", number, depth + 1);
+  return read_one(**opened, inner, "", number, depth + 1);
 }
 
 }  // namespace compatpack::pipeline

@@ -44,7 +44,8 @@ std::string joined(const std::set<std::string>& words) {
 }
 
 /// What a bundle without a libcuda is, from the names in it.
-std::string describe_bundle(const Contents& contents) {
+std::string describe_bundle(const BundleInfo& info, const Contents& contents) {
+  const std::string what = info.kind == "folder" ? "a folder" : "an archive";
   const auto any = [&](auto test) {
     return std::any_of(contents.paths.begin(), contents.paths.end(), test);
   };
@@ -63,9 +64,9 @@ std::string describe_bundle(const Contents& contents) {
     return "a package of kernel modules";
   }
   if (contents.paths.empty()) {
-    return "an archive with nothing in it";
+    return what + " with nothing in it";
   }
-  return "an archive that begins with " + contents.paths.front();
+  return what + " that begins with " + contents.paths.front();
 }
 
 class Planner {
@@ -111,15 +112,15 @@ class Planner {
       return contents_.members.empty() ? Result<Done>(nothing_chosen()) : Result<Done>(Done{});
     }
     const std::set<std::string> others(archs.begin(), archs.end());
-    return Error{
-        .code = Errc::not_recognized,
-        .what = (bundles_.size() == 1 ? "bundle has no libcuda for "
-                                      : "none of the bundles has a libcuda for ") +
-                plan_.arch,
-        .expected = "a driver with libcuda.so.VERSION",
-        .found = others.empty() ? describe_bundle(contents_) : "libcuda for " + joined(others),
-        .hint = others.empty() ? "--include GLOB takes other files out of it"
-                               : "--arch " + *others.begin()};
+    return Error{.code = Errc::not_recognized,
+                 .what = (bundles_.size() == 1 ? "bundle has no libcuda for "
+                                               : "none of the bundles has a libcuda for ") +
+                         plan_.arch,
+                 .expected = "a driver with libcuda.so.VERSION",
+                 .found = others.empty() ? describe_bundle(bundles_.front().info, contents_)
+                                         : "libcuda for " + joined(others),
+                 .hint = others.empty() ? "--include GLOB takes other files out of it"
+                                        : "--arch " + *others.begin()};
   }
 
   static Error nothing_chosen() {

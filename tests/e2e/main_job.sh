@@ -74,7 +74,8 @@ for file in tree/*.so.535.54.03 tree/LICENSE; do
 done
 
 # Each file of the receipt with its size and digest, and no file without.
-sed -n 's/^      "path": "\(.*\)",/\1/p; s/^      "sha256": "\([0-9a-f]\{64\}\)".*/\1/p' tree/compatpack.json |
+sed -n '/^  "files"/,/^  \]/p' tree/compatpack.json |
+  sed -n 's/^      "path": "\(.*\)",/\1/p; s/^      "sha256": "\([0-9a-f]\{64\}\)".*/\1/p' |
   while read -r name && read -r sum; do
     case $name in *'->'*) ;; *) printf '%s  %s\n' "$sum" "$name" ;; esac
   done | grep -v '^lib' >sums || :

@@ -73,7 +73,7 @@ bad --jobs extract driver.run --out x --jobs 0
 bad --jobs extract driver.run --out x --jobs many
 bad --repair list driver.run --repair
 bad powershell env driver.run --shell powershell
-bad '' extract driver.run other.run --out x
+bad '' list driver.run other.run
 expect_no x
 expect_equal "$("$COMPATPACK" "$(printf 'a\033[31mb')" 2>&1 | tr -d -c '\033')" ''
 

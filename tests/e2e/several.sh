@@ -82,7 +82,7 @@ expect_status 0 -- "$COMPATPACK" extract unpacked --out from-folder --force
 expect_text from-folder/LICENSE more
 expect_error 3 'nothing to verify' -- "$COMPATPACK" extract unpacked --out no --require-checksum
 mkdir empty
-expect_error 3 'an archive with nothing in it' -- "$COMPATPACK" extract empty --out no
+expect_error 3 'a folder with nothing in it' -- "$COMPATPACK" extract empty --out no
 expect_status 0 -- "$COMPATPACK" inspect unpacked --deep
 expect_stdout '535.54.03'
 

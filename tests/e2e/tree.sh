@@ -195,7 +195,7 @@ expect_link odd-tree/libcuda.so.1 libcuda.so.535.54.03
 # --- what is no tree ---
 
 mkdir empty
-expect_error 1 empty -- "$COMPATPACK" verify empty
+expect_error 3 empty -- "$COMPATPACK" verify empty
 expect_error 1 absent -- "$COMPATPACK" verify absent
 echo '{' >tree/compatpack.json
 expect_error 3 compatpack.json -- "$COMPATPACK" verify tree
