@@ -44,6 +44,7 @@ struct Raw {
   bool force = false;
   bool dry_run = false;
   bool no_verify = false;
+  bool no_sync = false;
   bool deep = false;
   bool repair = false;
   std::string tree;
@@ -219,6 +220,8 @@ Commands add_commands(CLI::App& app, Raw& raw) {
       ->type_name("PATH");
   all.extract->add_flag("-f,--force", raw.force, "replace a tree that compatpack made");
   all.extract->add_flag("-n,--dry-run", raw.dry_run, "verify and report, and write nothing");
+  all.extract->add_flag("--no-sync", raw.no_sync,
+                        "do not wait for the disk: for image builds, thrown away on failure");
   all.extract->add_flag("--no-verify", raw.no_verify, "do not compare checksums; recorded");
   add_selection(*all.extract, raw);
 
@@ -405,7 +408,8 @@ Invocation invocation_of(const Commands& commands, Raw raw, const commands::Env&
         .prefix = std::move(raw.prefix),
         .verify = raw.no_verify ? pipeline::Verify::nothing : pipeline::Verify::claims,
         .force = raw.force,
-        .dry_run = raw.dry_run};
+        .dry_run = raw.dry_run,
+        .durability = raw.no_sync ? io::Durability::none : io::Durability::synced};
   } else if (*commands.inspect) {
     invocation.command =
         commands::InspectOptions{{std::move(raw.bundle), std::move(raw.reading)}, raw.deep};

@@ -141,7 +141,8 @@ class Extract {
     // --force is what `verify` advises for a damaged tree, and damage may keep a file's size.
     CP_TRY(const auto faults, pipeline::check_tree(target_, receipt_,
                                                    options_.force ? pipeline::TreeCheck::digests
-                                                                  : pipeline::TreeCheck::sizes));
+                                                                  : pipeline::TreeCheck::sizes,
+                                                   options_.reading.jobs));
     CP_TRY(const Same same, made != nullptr ? compared(*made) : is_same_request());
     if (same == Same::yes && faults.empty()) {
       return true;
@@ -277,7 +278,7 @@ class Extract {
   Result<int> make_tree() {
     std::unique_ptr<io::OutputDir> dir;
     if (!options_.dry_run) {
-      CP_TRY(dir, io::OutputDir::stage(target_));
+      CP_TRY(dir, io::OutputDir::stage(target_, options_.durability));
       if (dir->is_noexec()) {
         console_.warn(options_.out +
                       ": the file system is mounted noexec; programs will not be able to load the "

@@ -20,7 +20,7 @@ class Lister final : public pipeline::MemberVisitor {
   Lister(const pipeline::SelectionRequest& request, Console& console)
       : request_(request), console_(console) {}
 
-  Result<Done> visit(const pipeline::Member& member, io::Source& content) override {
+  Result<Done> visit(const pipeline::Member& member, pipeline::MemberContent& content) override {
     if (member.type == EntryType::folder) {
       return Done{};
     }

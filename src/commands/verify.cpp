@@ -14,7 +14,7 @@ namespace {
 /// Reads every byte of every member, so that the checks inside the streams are made too.
 class Reader final : public pipeline::MemberVisitor {
  public:
-  Result<Done> visit(const pipeline::Member& member, io::Source& content) override {
+  Result<Done> visit(const pipeline::Member& member, pipeline::MemberContent& content) override {
     ++members_;
     CP_TRY(const ByteCount size, io::drain(content));
     if (member.type == formats::EntryType::file) {
@@ -72,7 +72,8 @@ bool is_grave(const pipeline::TreeFault& fault) {
 Result<int> verify_tree(const VerifyOptions& options, Console& console) {
   const std::string& path = options.bundle.path;
   CP_TRY(const pipeline::Receipt receipt, pipeline::read_tree(path));
-  CP_TRY(auto faults, pipeline::check_tree(path, receipt, pipeline::TreeCheck::digests));
+  CP_TRY(auto faults, pipeline::check_tree(path, receipt, pipeline::TreeCheck::digests,
+                                           options.bundle.reading.jobs));
   bool repaired = false;
   if (options.repair && std::any_of(faults.begin(), faults.end(), pipeline::is_repairable)) {
     CP_CHECK(pipeline::repair_tree(path, receipt, faults));
@@ -82,7 +83,8 @@ Result<int> verify_tree(const VerifyOptions& options, Console& console) {
       }
     }
     repaired = true;
-    CP_TRY(faults, pipeline::check_tree(path, receipt, pipeline::TreeCheck::digests));
+    CP_TRY(faults, pipeline::check_tree(path, receipt, pipeline::TreeCheck::digests,
+                                        options.bundle.reading.jobs));
   }
   const bool grave = std::any_of(faults.begin(), faults.end(), is_grave);
   if (console.json()) {

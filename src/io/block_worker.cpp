@@ -12,6 +12,13 @@ constexpr std::size_t kBlocksMax = 16;
 
 }  // namespace
 
+std::span<std::byte> BlockFiller::space() {
+  if (!space_) {
+    space_ = std::make_shared_for_overwrite<std::byte[]>(kBlockSize);  // NOLINT: as above
+  }
+  return {space_.get(), kBlockSize};
+}
+
 BlockWorker::BlockWorker(Work work) : work_(std::move(work)), thread_([this] { run(); }) {}
 
 BlockWorker::~BlockWorker() {
@@ -49,7 +56,7 @@ void BlockWorker::run() {
     changed_.notify_all();
     std::optional<Error> failure;
     try {
-      if (auto done = work_(*block); !done) {
+      if (auto done = work_(block.bytes()); !done) {
         failure = std::move(done).error();
       }
     } catch (const std::exception& fault) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/io/block_worker.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 
@@ -12,8 +13,9 @@ using namespace compatpack::io;
 namespace {
 
 Block block_of(std::string_view text) {
-  const auto bytes = as_bytes(text);
-  return std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
+  BlockFiller filler;
+  std::copy_n(as_bytes(text).begin(), text.size(), filler.space().begin());
+  return filler.take(text.size());
 }
 
 }  // namespace

@@ -14,20 +14,19 @@ HashingSource::HashingSource(Source& inner, std::vector<DigestClaim> claims)
       }) {}
 
 Result<Done> HashingSource::next_block() {
-  auto block = std::make_shared<std::vector<std::byte>>(kBlockSize);
-  CP_TRY(const std::size_t count, read_full(inner_, *block));
-  block->resize(count);
-  block_ = std::move(block);
+  BlockFiller filler;
+  CP_TRY(const std::size_t count, read_full(inner_, filler.space()));
+  block_ = filler.take(count);
   used_ = 0;
   return count == 0 ? Result<Done>(Done{}) : hasher_.push(block_);
 }
 
 Result<std::size_t> HashingSource::read(std::span<std::byte> into) {
-  if (!block_ || used_ == block_->size()) {
+  if (used_ == block_.size) {
     CP_CHECK(next_block());
   }
-  const std::size_t count = std::min(into.size(), block_->size() - used_);
-  std::copy_n(block_->begin() + static_cast<std::ptrdiff_t>(used_), count, into.begin());
+  const std::size_t count = std::min(into.size(), block_.size - used_);
+  std::copy_n(block_.bytes().begin() + static_cast<std::ptrdiff_t>(used_), count, into.begin());
   used_ += count;
   position_.value += count;
   return count;
@@ -36,7 +35,7 @@ Result<std::size_t> HashingSource::read(std::span<std::byte> into) {
 Result<Done> HashingSource::finish() {
   do {
     CP_CHECK(next_block());
-  } while (!block_->empty());
+  } while (block_.size > 0);
   CP_CHECK(hasher_.finish());
   checker_.finish();
   return Done{};

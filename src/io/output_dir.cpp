@@ -197,7 +197,8 @@ void remove_stale_staging(const std::string& target) {
   }
 }
 
-Result<std::unique_ptr<OutputDir>> OutputDir::stage(const std::string& target) {
+Result<std::unique_ptr<OutputDir>> OutputDir::stage(const std::string& target,
+                                                    Durability durability) {
   CP_TRY(TargetPath path, split_target(target));
   Fd parent(::open(path.parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent.is_open()) {
@@ -230,9 +231,10 @@ Result<std::unique_ptr<OutputDir>> OutputDir::stage(const std::string& target) {
     if (locked_out || ::fstat(staging.get(), &facts) != 0 || facts.st_nlink == 0) {
       continue;
     }
-    return std::unique_ptr<OutputDir>(new OutputDir(target, std::move(parent),
-                                                    std::move(staging_name), std::move(staging),
-                                                    std::move(path.name)));
+    std::unique_ptr<OutputDir> dir(new OutputDir(target, std::move(parent), std::move(staging_name),
+                                                 std::move(staging), std::move(path.name)));
+    dir->durability_ = durability;
+    return dir;
   }
   return io_error("cannot find a free name in", path.parent, EEXIST);
 }
@@ -272,6 +274,9 @@ Result<Done> OutputDir::finish(OutputFile file, const FileName& name, FileMode m
   // An exact mode whatever the umask: a tree made for others must be readable by them.
   if (::fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) {
     return io_error("cannot set the mode of", shown(name), errno);
+  }
+  if (durability_ == Durability::none) {
+    return Done{};
   }
   // Starts the write-out and does not wait; where it is refused, fsync() in commit() does it all.
   static_cast<void>(::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE));
@@ -341,6 +346,9 @@ Result<Done> OutputDir::commit(Replace replace) {
   if (::fchmod(staging_.get(), 0755) != 0) {
     return io_error("cannot set the mode of", target_, errno);
   }
+  if (durability_ == Durability::none) {
+    return publish(replace);
+  }
   if (fsync_retrying(staging_.get()) != 0 && errno != EINVAL) {
     return io_error("cannot write to disk", target_, errno);
   }
@@ -407,15 +415,6 @@ Result<Done> OutputDir::swap_with_target() {
   staging_name_.clear();
   remove_tree(parent_, aside);
   return Done{};
-}
-
-std::optional<ByteCount> OutputDir::free_space() const {
-  struct statvfs facts {};
-  if (::fstatvfs(staging_.get(), &facts) != 0 || facts.f_blocks == 0) {
-    return std::nullopt;
-  }
-  const auto bytes = checked_mul(facts.f_bavail, facts.f_frsize);
-  return bytes ? std::optional(ByteCount{*bytes}) : std::nullopt;
 }
 
 bool OutputDir::is_noexec() const {

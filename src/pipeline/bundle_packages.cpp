@@ -159,7 +159,11 @@ Result<Done> read_rpm(BundleInfo& info, std::span<const std::byte> head, const L
   info.arch = arch_of_package(header.arch);
   info.payloads = {header.payload};
   info.claims = std::move(header.claims);
-  info.unpacked = std::move(header.unpacked);
+  // The digest of the payload as it is unpacked is for those who have it no longer as it was
+  // stored: rpm wants one of the two.
+  if (!are_payloads_covered(info, info.claims)) {
+    info.unpacked = std::move(header.unpacked);
+  }
   for (const std::string& one : header.signatures) {
     info.signature += (info.signature.empty() ? "" : ", ") + one;
   }

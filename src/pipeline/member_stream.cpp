@@ -238,8 +238,7 @@ class Pass {
     return found == claims.end() ? nullptr : &found->second;
   }
 
-  /// Content that is checked against what the bundle says of it, when it has been read to its end.
-  class CheckedContent final : public io::Source {
+  class CheckedContent final : public MemberContent {
    public:
     CheckedContent(formats::EntryReader& reader, const MemberClaim* claim,
                    const std::string& origin)
@@ -255,31 +254,40 @@ class Pass {
         return count;
       }
       digest_->update(into.first(count));
-      return count > 0 ? Result<std::size_t>(count) : compared();
+      if (count > 0) {
+        return count;
+      }
+      const std::string found = digest_->finish();
+      digest_.reset();
+      CP_CHECK(check(found));
+      return std::size_t{0};
     }
 
-    [[nodiscard]] bool checked() const { return checked_; }
-
-   private:
-    Result<std::size_t> compared() {
-      std::string found = digest_->finish();
+    const MemberClaim* take_claim() override {
       digest_.reset();
-      if (found == claim_->digest) {
+      return claim_;
+    }
+
+    Result<Done> check(const std::string& digest) override {
+      if (digest == claim_->digest) {
         checked_ = true;
-        return std::size_t{0};
+        return Done{};
       }
       return Error{
           .code = Errc::mismatch,
           .what = std::string(name_of(claim_->algorithm)) + " does not match the one in " + origin_,
           .expected = claim_->digest,
-          .found = std::move(found),
+          .found = digest,
           .hint = "the bundle is damaged, or was changed; fetch it again"};
     }
 
+    [[nodiscard]] bool checked() const { return checked_; }
+
+   private:
     formats::EntryContent content_;
     const MemberClaim* claim_;
     const std::string& origin_;
-    std::optional<io::Digest> digest_;
+    std::optional<io::Digest> digest_;  // unless the claim was taken
     bool checked_ = false;
   };
 

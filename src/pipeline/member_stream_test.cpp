@@ -26,7 +26,7 @@ namespace {
 /// Writes down the members, and can fail at one.
 class Recorder final : public MemberVisitor {
  public:
-  Result<Done> visit(const Member& member, io::Source& content) override {
+  Result<Done> visit(const Member& member, MemberContent& content) override {
     std::string text(100, '\0');
     CP_TRY(const std::size_t count,
            io::read_full(content, std::as_writable_bytes(std::span(text.data(), text.size()))));

@@ -74,7 +74,7 @@ std::size_t NestedFinder::rank_of(const RelPath& path) const {
   return static_cast<std::size_t>(found - kLikely.begin());
 }
 
-Result<Done> NestedFinder::visit(const Member& member, io::Source& content) {
+Result<Done> NestedFinder::visit(const Member& member, MemberContent& content) {
   if (member.type != formats::EntryType::file || !is_bundle_name(member.path.text())) {
     return others_ == nullptr ? Result<Done>(Done{}) : others_->visit(member, content);
   }

@@ -31,25 +31,42 @@ Result<std::string> read_text(io::Source& content, const Member& member, ByteCou
   return text;
 }
 
+/// What is computed of a member while it is written.
+struct Digests {
+  explicit Digests(const MemberClaim* claim) : sha256(DigestAlgorithm::sha256) {
+    if (claim != nullptr && claim->algorithm != DigestAlgorithm::sha256) {
+      claimed.emplace(claim->algorithm);
+    }
+  }
+
+  void update(std::span<const std::byte> bytes) {
+    sha256.update(bytes);
+    if (claimed) {
+      claimed->update(bytes);
+    }
+  }
+
+  io::Digest sha256;
+  std::optional<io::Digest> claimed;  // of the algorithm that the bundle's claim has
+};
+
 /// Writes and hashes `head` and the rest of a member, in a thread of its own while the next of it
 /// is decompressed.
 Result<Done> copy_out(std::span<const std::byte> head, io::Source& rest, io::OutputFile& file,
-                      io::Digest& digest) {
+                      Digests& digests) {
   io::BlockWorker writer([&](std::span<const std::byte> bytes) {
-    digest.update(bytes);
+    digests.update(bytes);
     return file.write(bytes);
   });
-  auto block = std::make_shared<std::vector<std::byte>>(io::kBlockSize);
-  std::copy(head.begin(), head.end(), block->begin());
+  io::BlockFiller block;
+  std::copy(head.begin(), head.end(), block.space().begin());
   std::size_t filled = head.size();
   for (;;) {
-    CP_TRY(const std::size_t count, io::read_full(rest, std::span(*block).subspan(filled)));
-    block->resize(filled + count);
-    if (block->empty()) {
+    CP_TRY(const std::size_t count, io::read_full(rest, block.space().subspan(filled)));
+    if (filled + count == 0) {
       return writer.finish();
     }
-    CP_CHECK(writer.push(std::move(block)));
-    block = std::make_shared<std::vector<std::byte>>(io::kBlockSize);
+    CP_CHECK(writer.push(block.take(filled + count)));
     filled = 0;
   }
 }
@@ -96,7 +113,7 @@ void Stager::account_for_unseen() {
   }
 }
 
-Result<Done> Stager::visit(const Member& member, io::Source& content) {
+Result<Done> Stager::visit(const Member& member, MemberContent& content) {
   if (contents_.paths.size() < kPathsMax || tells_what_it_is(member.path)) {
     contents_.paths.push_back(member.path.text());
   }
@@ -117,7 +134,7 @@ Result<Done> Stager::visit(const Member& member, io::Source& content) {
   return Done{};
 }
 
-Result<Done> Stager::visit_file(const Member& member, io::Source& content) {
+Result<Done> Stager::visit_file(const Member& member, MemberContent& content) {
   const Selection selection = select_by_path(member.path, request_);
   std::array<std::byte, formats::kElfHeadSize> buffer{};
   std::span<const std::byte> head;
@@ -144,6 +161,7 @@ Result<Done> Stager::visit_file(const Member& member, io::Source& content) {
     case Selection::Use::file:
       break;
   }
+  const MemberClaim* const claim = content.take_claim();
   CP_TRY(const std::size_t count, io::read_full(content, buffer));
   head = std::span(buffer).first(count);
   if (is_libcuda(member.path)) {
@@ -159,25 +177,30 @@ Result<Done> Stager::visit_file(const Member& member, io::Source& content) {
     leave_out(member, selection.component, unfit);
     return Done{};
   }
-  return take(member, selection, head, content);
+  return take(member, selection, head, content, claim);
 }
 
 Result<Done> Stager::take(const Member& member, const Selection& selection,
-                          std::span<const std::byte> head, io::Source& content) {
+                          std::span<const std::byte> head, MemberContent& content,
+                          const MemberClaim* claim) {
   CP_CHECK(forget(member.path));
   const std::size_t number = next_number_++;
   const FileName name = staged_name(number);
   auto opened =
       into_ == nullptr ? io::OutputFile::in_memory(member.path.text()) : into_->create(name);
   CP_TRY(io::OutputFile file, std::move(opened));
-  io::Digest digest(DigestAlgorithm::sha256);
-  CP_CHECK(copy_out(head, content, file, digest));
+  Digests digests(claim);
+  CP_CHECK(copy_out(head, content, file, digests));
+  const std::string sha256 = digests.sha256.finish();
+  if (claim != nullptr) {
+    CP_CHECK(content.check(digests.claimed ? digests.claimed->finish() : sha256));
+  }
 
   StagedMember staged{
       .bundle = bundle_,
       .path = member.path,
       .size = file.size(),
-      .sha256 = digest.finish(),
+      .sha256 = sha256,
       .is_program = selection.use == Selection::Use::library || (member.mode_bits & 0111U) != 0,
       .component = selection.component,
       .elf = std::nullopt};

@@ -21,12 +21,12 @@ class Staging {
       : request_(std::move(request)), limits_(limits), stager_(request_, limits_, nullptr) {}
 
   Result<Done> file(const char* path, std::string_view content, std::uint32_t mode_bits = 0644) {
-    io::MemorySource source(as_bytes(content));
+    test::SampleContent source(content);
     return stager_.visit({*RelPath::parse(path), EntryType::file, {content.size()}, mode_bits, ""},
                          source);
   }
   Result<Done> link(EntryType type, const char* path, const char* target) {
-    io::MemorySource nothing({});
+    test::SampleContent nothing("");
     return stager_.visit({*RelPath::parse(path), type, {0}, 0777, target}, nothing);
   }
   const Contents& contents() { return stager_.contents(); }

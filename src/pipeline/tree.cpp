@@ -2,7 +2,10 @@
 #include "compatpack/pipeline/tree.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "compatpack/io/digest.hpp"
@@ -112,6 +115,45 @@ Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const 
   return entry.link_target == link.target ? std::optional<TreeFault>() : fault(Kind::wrong_link);
 }
 
+/// Compares all files, each in one of `jobs` threads; the largest first, since the last to be
+/// started decides when all are done.
+Result<std::vector<TreeFault>> check_files(const io::TreeFolder& folder,
+                                           const std::vector<ReceiptFile>& files, TreeCheck how,
+                                           unsigned jobs) {
+  std::vector<const ReceiptFile*> order;
+  for (const ReceiptFile& file : files) {
+    order.push_back(&file);
+  }
+  std::sort(order.begin(), order.end(), [](const ReceiptFile* a, const ReceiptFile* b) {
+    return std::tie(b->size.value, a->path) < std::tie(a->size.value, b->path);
+  });
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&]() -> Result<std::vector<TreeFault>> {
+    std::vector<TreeFault> faults;
+    for (std::size_t i = next++; i < order.size(); i = next++) {
+      CP_TRY(auto fault, check_file(folder, *order[i], how));
+      if (fault) {
+        faults.push_back(*std::move(fault));
+      }
+    }
+    return faults;
+  };
+  std::vector<std::future<Result<std::vector<TreeFault>>>> others;
+  while (others.size() + 1 < std::min<std::size_t>(jobs, order.size())) {
+    others.push_back(std::async(std::launch::async, work));
+  }
+  auto all = work();
+  for (auto& other : others) {
+    auto faults = other.get();
+    if (!faults) {
+      all = std::move(faults);
+    } else if (all) {
+      all->insert(all->end(), faults->begin(), faults->end());
+    }
+  }
+  return all;
+}
+
 ReceiptBundle entry_of(const ReadBundle& bundle, Verify verify) {
   const Verification& verification = bundle.verification;
   ReceiptBundle entry{.name = bundle.info.name,
@@ -183,20 +225,17 @@ Result<Receipt> read_tree(const std::string& path) {
 }
 
 Result<std::vector<TreeFault>> check_tree(const std::string& path, const Receipt& receipt,
-                                          TreeCheck how) {
+                                          TreeCheck how, unsigned jobs) {
   CP_TRY(const auto folder, io::TreeFolder::open(path));
   if (!folder || !folder->is_folder()) {
     return Error{.code = Errc::io, .what = "not a folder", .subject = path};
   }
-  std::vector<TreeFault> faults;
   std::set<std::string, std::less<>> known{std::string(kReceiptName)};
   for (const ReceiptFile& file : receipt.files) {
     known.insert(file.path);
-    CP_TRY(auto fault, check_file(*folder, file, how));
-    if (fault) {
-      faults.push_back(*std::move(fault));
-    }
   }
+  CP_TRY(auto faults,
+         check_files(*folder, receipt.files, how, how == TreeCheck::digests ? jobs : 1));
   for (const ReceiptLink& link : receipt.links) {
     known.insert(link.path);
     CP_TRY(auto fault, check_link(*folder, receipt, link, how));

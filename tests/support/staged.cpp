@@ -20,7 +20,7 @@ Result<pipeline::Gathered> stage(const std::vector<SampleBundle>& bundles,
       CP_TRY(RelPath path, RelPath::parse(one.path));
       const pipeline::Member member{
           std::move(path), formats::EntryType::file, {one.content.size()}, one.mode, {}};
-      io::MemorySource content(as_bytes(one.content));
+      SampleContent content(one.content);
       CP_CHECK(stager.visit(member, content));
     }
     gathered.bundles.push_back({bundle.info, {}, std::nullopt});

@@ -23,6 +23,19 @@ struct SampleBundle {
   std::vector<SampleMember> members;
 };
 
+/// Content of which nobody claims anything.
+class SampleContent final : public pipeline::MemberContent {
+ public:
+  /// `text` must outlive this.
+  explicit SampleContent(std::string_view text) : source_(as_bytes(text)) {}
+  Result<std::size_t> read(std::span<std::byte> into) override { return source_.read(into); }
+  const pipeline::MemberClaim* take_claim() override { return nullptr; }
+  Result<Done> check(const std::string& /*digest*/) override { return Done{}; }
+
+ private:
+  io::MemorySource source_;
+};
+
 /// Shows the members of `bundles` to a Stager, as files. An Error is its.
 [[nodiscard]] Result<pipeline::Gathered> stage(const std::vector<SampleBundle>& bundles,
                                                const pipeline::SelectionRequest& request);

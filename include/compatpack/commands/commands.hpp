@@ -11,6 +11,7 @@
 #include "compatpack/base/limits.hpp"
 #include "compatpack/base/result.hpp"
 #include "compatpack/commands/console.hpp"
+#include "compatpack/io/output_dir.hpp"
 #include "compatpack/pipeline/activation.hpp"
 #include "compatpack/pipeline/member_stream.hpp"
 #include "compatpack/pipeline/selection.hpp"
@@ -40,6 +41,7 @@ struct ExtractOptions {
   pipeline::Verify verify = pipeline::Verify::claims;
   bool force = false;
   bool dry_run = false;
+  io::Durability durability = io::Durability::synced;
 };
 
 struct InspectOptions {

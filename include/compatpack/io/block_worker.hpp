@@ -15,18 +15,36 @@
 #include <optional>
 #include <span>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "compatpack/base/result.hpp"
 
 namespace compatpack::io {
 
 /// Bytes that two threads read and none writes.
-using Block = std::shared_ptr<const std::vector<std::byte>>;
+struct Block {
+  std::shared_ptr<const std::byte[]> data = {};  // NOLINT(modernize-avoid-c-arrays): not zeroed
+  std::size_t size = 0;
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data.get(), size}; }
+};
 
 /// 256 KiB stay in the second-level cache between the thread that fills a block and the one that
 /// works on it.
 inline constexpr std::size_t kBlockSize = std::size_t{256} << 10U;
+
+/// Space for the next block, which is made into one when it is filled.
+class BlockFiller {
+ public:
+  /// kBlockSize bytes, whose content is not set.
+  [[nodiscard]] std::span<std::byte> space();
+
+  /// The first `size` bytes of the space as a block; the next space() is another.
+  Block take(std::size_t size) { return {std::move(space_), size}; }
+
+ private:
+  std::shared_ptr<std::byte[]> space_;  // NOLINT(modernize-avoid-c-arrays): not zeroed
+};
 
 class BlockWorker {
  public:

@@ -31,6 +31,11 @@ enum class Replace {
   directory,  ///< what stands at the target is swapped out in one step, and removed
 };
 
+enum class Durability {
+  synced,  ///< on disk before it appears
+  none,    ///< in the page cache: for those who throw all away if the machine fails
+};
+
 enum class FileMode : unsigned {
   data = 0644,
   program = 0755,
@@ -42,7 +47,8 @@ class OutputDir {
   /// `target` is a path whose parent exists; it need not exist itself.
   ///
   /// Errors, with `subject` set: io.
-  static Result<std::unique_ptr<OutputDir>> stage(const std::string& target);
+  static Result<std::unique_ptr<OutputDir>> stage(const std::string& target,
+                                                  Durability durability = Durability::synced);
 
   OutputDir(const OutputDir&) = delete;
   OutputDir& operator=(const OutputDir&) = delete;
@@ -66,14 +72,12 @@ class OutputDir {
   Result<Done> copy(const FileName& from, const FileName& to, FileMode mode);
   Result<Done> remove(const FileName& name);
 
-  /// Waits until every file is on disk, then makes the folder appear at the target.
+  /// Waits until every file is on disk, unless Durability::none, then makes the folder appear at
+  /// the target.
   ///
   /// Errors: conflict where something stands at the target and may not be replaced; io. The staging
   /// folder is still there after an Error, and goes with this object.
   Result<Done> commit(Replace replace);
-
-  /// Free bytes of the file system for this user; nullopt where it does not say.
-  [[nodiscard]] std::optional<ByteCount> free_space() const;
 
   /// Whether files below the target cannot be run or loaded (a noexec mount).
   [[nodiscard]] bool is_noexec() const;
@@ -85,6 +89,7 @@ class OutputDir {
   Result<Done> publish(Replace replace);
   Result<Done> swap_with_target();
 
+  Durability durability_ = Durability::synced;
   std::string target_;  // as the user wrote it, for messages
   Fd parent_;
   std::string staging_name_;  // below parent_; empty after commit()

@@ -26,14 +26,9 @@
 #include "compatpack/formats/entry_reader.hpp"
 #include "compatpack/formats/rpm.hpp"
 #include "compatpack/io/file_source.hpp"
+#include "compatpack/pipeline/member.hpp"
 
 namespace compatpack::pipeline {
-
-/// What a bundle says of the content of one member.
-struct MemberClaim {
-  DigestAlgorithm algorithm;
-  std::string digest;  ///< lower-case hexadecimal
-};
 
 /// As the header has it; nothing of it is believed yet.
 struct BundleInfo {

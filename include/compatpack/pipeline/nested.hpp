@@ -39,7 +39,7 @@ class NestedFinder final : public MemberVisitor {
         arch_(std::move(arch)),
         make_file_(std::move(make_file)) {}
 
-  Result<Done> visit(const Member& member, io::Source& content) override;
+  Result<Done> visit(const Member& member, MemberContent& content) override;
   [[nodiscard]] bool is_satisfied() const override {
     return others_ != nullptr && others_->is_satisfied();
   }

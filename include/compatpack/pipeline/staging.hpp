@@ -68,7 +68,7 @@ class Stager final : public MemberVisitor {
   /// What the bundle's header lists, if it does. A .manifest among the members says it too.
   void list(std::vector<ListedFile> files) { listing_.list(std::move(files), request_); }
 
-  Result<Done> visit(const Member& member, io::Source& content) override;
+  Result<Done> visit(const Member& member, MemberContent& content) override;
   [[nodiscard]] bool is_satisfied() const override {
     // Of a bundle without a libcuda more may be wanted than the list shows: one inside it.
     return is_listable(request_) && listing_.is_complete() &&
@@ -86,10 +86,11 @@ class Stager final : public MemberVisitor {
   [[nodiscard]] static FileName staged_name(std::size_t number);
 
  private:
-  Result<Done> visit_file(const Member& member, io::Source& content);
+  Result<Done> visit_file(const Member& member, MemberContent& content);
   Result<Done> visit_hardlink(const Member& member);
   Result<Done> take(const Member& member, const Selection& selection,
-                    std::span<const std::byte> head, io::Source& content);
+                    std::span<const std::byte> head, MemberContent& content,
+                    const MemberClaim* claim);
   Result<Done> forget(const RelPath& path);
   void leave_out(const Member& member, const std::string& component, std::string reason);
 

@@ -59,9 +59,10 @@ struct TreeFault {
   std::string found;
 };
 
-/// Compares the tree at `path` with `receipt`; the faults are sorted by path. Error io.
+/// Compares the tree at `path` with `receipt`, in at most `jobs` threads; the faults are sorted by
+/// path. Error io.
 Result<std::vector<TreeFault>> check_tree(const std::string& path, const Receipt& receipt,
-                                          TreeCheck how);
+                                          TreeCheck how, unsigned jobs = 1);
 
 /// One clause about a fault: "libcuda.so.1: a file where a link should be".
 [[nodiscard]] std::string describe(const TreeFault& fault);
