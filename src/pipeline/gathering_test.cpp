@@ -169,6 +169,23 @@ TEST_CASE("gathering: packages of two drivers are refused, and both are named") 
   CHECK(plan.error().found.ends_with("535.54.03"));
 }
 
+TEST_CASE("gathering: packages of two architectures are refused, and both are named") {
+  Reading reading;
+  REQUIRE(reading.read("a.deb", compat_deb()));
+  RpmFile rpm;
+  rpm.header().text(1022, "aarch64");
+  REQUIRE(reading.read(
+      "b.rpm",
+      rpm.file("/usr/lib64/libcuda.so.550.54.15", test::ElfFile(test::kAarch64).bytes()).bytes()));
+
+  const auto plan = reading.plan();
+
+  REQUIRE_FALSE(plan);
+  CHECK(plan.error().code == Errc::unsupported);
+  CHECK(plan.error().expected == "all for x86_64, as a.deb");
+  CHECK(plan.error().found == "b.rpm, for aarch64");
+}
+
 TEST_CASE("gathering: the same file in two bundles is taken once, another of its name is refused") {
   Reading same;
   REQUIRE(same.read("a.deb", compat_deb()));

@@ -78,6 +78,7 @@ class Planner {
     plan_.arch = request_.selection.arch;
     plan_.left_out = contents_.left_out;
     plan_.warnings = contents_.warnings;
+    CP_CHECK(check_architectures());
     CP_CHECK(require_libcuda());
     CP_CHECK(name_files());
     CP_CHECK(find_versions());
@@ -95,6 +96,25 @@ class Planner {
   }
   [[nodiscard]] std::string shown(const StagedMember& member) const {
     return shown(member.bundle, member.path.text());
+  }
+
+  /// Packages that are named together are for one architecture. What a .run says of its own is
+  /// not all that it has.
+  Result<Done> check_architectures() const {
+    const ReadBundle* first = nullptr;
+    for (const ReadBundle& one : bundles_) {
+      if (one.inside || one.info.arch.empty() || one.info.kind == "run") {
+        continue;
+      }
+      if (first != nullptr && one.info.arch != first->info.arch) {
+        return Error{.code = Errc::unsupported,
+                     .what = "bundles of two architectures",
+                     .expected = "all for " + first->info.arch + ", as " + first->info.name,
+                     .found = one.info.name + ", for " + one.info.arch};
+      }
+      first = &one;
+    }
+    return Done{};
   }
 
   Result<Done> require_libcuda() {

@@ -49,7 +49,16 @@ damaged() {
     byte=$(od -An -tu1 -j "$at" -N 1 flipped)
     printf '%b' "\\0$(printf %o $((byte ^ 255)))" | dd of=flipped bs=1 seek="$at" conv=notrunc 2>/dev/null
     rm -rf from-flipped
-    if "$COMPATPACK" extract flipped --out from-flipped -q 2>err; then
+    status=0
+    "$COMPATPACK" extract flipped --out from-flipped -q 2>err || status=$?
+    case $1 in
+      *.rpm) # rpm's own word on it, but for the lead, which it does not look at
+        theirs=0
+        rpmkeys --dbpath "$PWD/rpmdb" -K --nosignature flipped >/dev/null 2>&1 || theirs=1
+        [ "$at" -lt 96 ] || expect_equal "byte $at: $((status != 0))" "byte $at: $theirs"
+        ;;
+    esac
+    if [ "$status" = 0 ]; then
       same_files reference from-flipped
     else
       expect_no from-flipped
