@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, 6> kSuffixes{"", ".gz", ".xz", ".zst", ".
 
 // As debsigs and dpkg-sig name them: _gpgorigin, _gpgmaint, _gpgbuilder.
 constexpr std::string_view kSignatureStart = "_gpg";
+constexpr std::string_view kClearSigned = "-----BEGIN PGP SIGNED MESSAGE-----";
 
 // "2.0\n", and more lines that are ignored.
 constexpr std::size_t kFormatMax = 64;
@@ -107,6 +108,11 @@ class DebReader {
     }
     layout_.control = *std::move(control_);
     layout_.data = *std::move(data_);
+    for (const ArMember& member : layout_.others) {
+      if (member.name.starts_with(kSignatureStart)) {
+        CP_CHECK(read_signature(member));
+      }
+    }
     return std::move(layout_);
   }
 
@@ -145,6 +151,7 @@ class DebReader {
            read_bytes(member.content.begin, static_cast<std::size_t>(std::min<std::uint64_t>(
                                                 kFormatMax, member.content.size().value))));
     CP_TRY(layout_.format, parse_format(text, member.content.begin));
+    format_ = member.content;
     return Done{};
   }
 
@@ -178,10 +185,24 @@ class DebReader {
     if (!data_ && !member.name.starts_with('_')) {
       return premature(member.name, at);
     }
-    if (layout_.signed_by.empty() && member.name.starts_with(kSignatureStart)) {
-      layout_.signed_by = member.name;
-    }
     layout_.others.push_back(std::move(member));
+    return Done{};
+  }
+
+  Result<Done> read_signature(const ArMember& member) {
+    Signature signature{.name = member.name,
+                        .bytes = {},
+                        .covers = {format_, layout_.control.content, layout_.data.content}};
+    const std::uint64_t size = member.content.size().value;
+    if (size == 0 || size > kSignatureMax) {
+      signature.unfit = "it is malformed";
+    } else {
+      CP_TRY(signature.bytes, read_bytes(member.content.begin, static_cast<std::size_t>(size)));
+      if (trim(signature.bytes).starts_with(kClearSigned)) {
+        signature.unfit = "it is of a kind that is not checked, as dpkg-sig makes them";
+      }
+    }
+    layout_.signatures.push_back(std::move(signature));
     return Done{};
   }
 
@@ -193,6 +214,7 @@ class DebReader {
   ByteCount size_;
   const ReadAt& read_at_;
   DebLayout layout_{.control = {}, .data = {}};
+  ByteRange format_;  // debian-binary
   std::optional<ArMember> control_;
   std::optional<ArMember> data_;
 };

@@ -56,7 +56,7 @@ TEST_CASE("ar: the parts of a Debian package are found, odd sizes and all") {
     CHECK(layout->data.name == "data.tar.zst");
     CHECK(content(file, layout->data) == "even");
     CHECK(layout->others.empty());
-    CHECK(layout->signed_by.empty());
+    CHECK(layout->signatures.empty());
   }
 }
 
@@ -90,7 +90,49 @@ TEST_CASE("ar: members with an underscore are ignored, and a signature is named"
   REQUIRE(layout);
   REQUIRE(layout->others.size() == 4);
   CHECK(layout->others[3].name == "later");
-  CHECK(layout->signed_by == "_gpgorigin");
+  REQUIRE(layout->signatures.size() == 1);
+  CHECK(layout->signatures[0].name == "_gpgorigin");
+}
+
+TEST_CASE("ar: a signature covers the contents of the three members, in order") {
+  const std::string bytes = start()
+                                .member("_gpgmaint", "sig\n")
+                                .member("control.tar", "control")
+                                .member("_other", "x")
+                                .member("data.tar", "data!")
+                                .member("_gpgorigin", "signature")
+                                .bytes();
+
+  const auto layout = plan(bytes);
+
+  REQUIRE(layout);
+  REQUIRE(layout->signatures.size() == 2);
+  CHECK(layout->signatures[0].name == "_gpgmaint");
+  CHECK(layout->signatures[0].bytes == "sig\n");
+  CHECK(layout->signatures[1].bytes == "signature");
+  for (const Signature& signature : layout->signatures) {
+    std::string covered;
+    for (const ByteRange& range : signature.covers) {
+      covered += bytes.substr(range.begin.value, range.size().value);
+    }
+    CHECK(covered == "2.0\ncontroldata!");
+    CHECK(signature.unfit.empty());
+  }
+}
+
+TEST_CASE("ar: a signature that cannot be checked is there, and says why") {
+  for (const std::string& content :
+       {std::string(), std::string(kSignatureMax + 1, 'x'),
+        std::string("\n-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n")}) {
+    CAPTURE(content.substr(0, 40));
+
+    const auto layout = plan(
+        start().member("control.tar", "").member("data.tar", "").member("_gpgbuilder", content));
+
+    REQUIRE(layout);
+    REQUIRE(layout->signatures.size() == 1);
+    CHECK_FALSE(layout->signatures[0].unfit.empty());
+  }
 }
 
 TEST_CASE("ar: the last member's padding may be missing, and padding may be anything") {

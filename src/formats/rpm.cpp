@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compatpack/base/text.hpp"
+#include "compatpack/formats/base64.hpp"
 #include "compatpack/formats/rpm_index.hpp"
 
 namespace compatpack::formats {
@@ -67,15 +68,17 @@ constexpr std::uint32_t kPayloadSha512 = 5121;
 
 struct SignatureKind {
   std::uint32_t tag;
+  bool covers_payload;
   std::string_view description;
 };
+// Those over the header first: they are enough, and need not read the payload.
 constexpr std::array<SignatureKind, 6> kSignatures{{
-    {tag::kSigOpenPgp, "OpenPGP, over the header"},
-    {tag::kSigRsaHeader, "RSA, over the header"},
-    {tag::kSigDsaHeader, "DSA, over the header"},
-    {tag::kSigPgp, "RSA, over header and payload"},
-    {tag::kSigGpg, "DSA, over header and payload"},
-    {tag::kSigPgp5, "PGP 5, over header and payload"},
+    {tag::kSigOpenPgp, false, "OpenPGP, over the header"},
+    {tag::kSigRsaHeader, false, "RSA, over the header"},
+    {tag::kSigDsaHeader, false, "DSA, over the header"},
+    {tag::kSigPgp, true, "RSA, over header and payload"},
+    {tag::kSigGpg, true, "DSA, over header and payload"},
+    {tag::kSigPgp5, true, "PGP 5, over header and payload"},
 }};
 
 constexpr std::uint64_t kFlagGhost = 1U << 6U;
@@ -406,12 +409,68 @@ Result<Done> read_signature(RpmHeader& header, const RpmIndex& index) {
       claim(digest, header.header);
     }
   }
+  return Done{};
+}
+
+/// Bytes that are stored as base64; empty if the text is none.
+std::string from_base64(std::string_view text) {
+  io::MemorySource source(as_bytes(text));
+  Base64Source decoder(source);
+  std::string bytes(std::min(text.size(), kSignatureMax + 1), '\0');
+  const auto count = bytes.empty()
+                         ? std::size_t{0}
+                         : io::read_full(decoder, std::as_writable_bytes(std::span(bytes)));
+  bytes.resize(count ? *count : 0);
+  return bytes;
+}
+
+/// The signatures under one tag, as bytes. None where the entry is of another type or there twice:
+/// that it is there is then all that can be said.
+std::vector<std::string> signatures_under(const RpmIndex& index, std::uint32_t which) {
+  std::vector<std::string> all;
+  if (which == tag::kSigOpenPgp) {
+    if (const auto texts = index.texts(which); texts && *texts) {
+      std::transform((*texts)->begin(), (*texts)->end(), std::back_inserter(all), from_base64);
+    }
+  } else if (const auto bytes = index.binary(which); bytes && *bytes) {
+    all.emplace_back(as_text(**bytes));
+  }
+  return all.empty() ? std::vector<std::string>(1) : all;
+}
+
+/// Whether digests in the header make all that the payload holds part of what the header says.
+bool says_payload(const RpmHeader& header) {
+  const auto is_of_payload = [&header](const DigestClaim& claim) {
+    return claim.covers == header.payload;
+  };
+  return header.unpacked ||
+         std::any_of(header.claims.begin(), header.claims.end(), is_of_payload) ||
+         std::all_of(header.files.begin(), header.files.end(), [](const RpmFile& file) {
+           return file.digest || file.is_ghost || file.type != EntryType::file;
+         });
+}
+
+/// Requires: the claims and the list of files are read.
+void read_signatures(RpmHeader& header, const RpmIndex& index) {
   for (const SignatureKind& kind : kSignatures) {
-    if (index.has(kind.tag)) {
-      header.signatures.emplace_back(kind.description);
+    if (!index.has(kind.tag)) {
+      continue;
+    }
+    const ByteRange covers{header.header.begin,
+                           kind.covers_payload ? header.payload.end : header.header.end};
+    for (std::string& bytes : signatures_under(index, kind.tag)) {
+      std::string unfit;
+      if (bytes.empty() || bytes.size() > kSignatureMax) {
+        unfit = "it is malformed";
+      } else if (!kind.covers_payload && !says_payload(header)) {
+        unfit = "it is over the header, which has no digests of what the package holds";
+      }
+      header.signatures.push_back({.name = std::string(kind.description),
+                                   .bytes = std::move(bytes),
+                                   .covers = {covers},
+                                   .unfit = std::move(unfit)});
     }
   }
-  return Done{};
 }
 
 /// What the header says of the payload.
@@ -499,6 +558,7 @@ Result<RpmHeader> parse_rpm_header(std::span<const std::byte> head, ByteCount fi
   FileList files(index, limits);
   CP_TRY(header.files, files.read());
   header.unread_digests = files.unread_digests();
+  read_signatures(header, signature);
   return header;
 }
 

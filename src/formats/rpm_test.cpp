@@ -194,9 +194,72 @@ TEST_CASE("rpm: epoch, compressor and signatures are said") {
   REQUIRE(header);
   CHECK(header->epoch == std::optional<std::uint32_t>(4'000'000'000));
   CHECK(header->compressor == "zstd");
-  CHECK(header->signatures == std::vector<std::string>{"OpenPGP, over the header",
-                                                       "RSA, over the header",
-                                                       "RSA, over header and payload"});
+  const auto& signatures = header->signatures;
+  REQUIRE(signatures.size() == 3);
+  CHECK(signatures[0].name == "OpenPGP, over the header");
+  CHECK(signatures[1].name == "RSA, over the header");
+  CHECK(signatures[2].name == "RSA, over header and payload");
+}
+
+TEST_CASE("rpm: a signature is bytes, and the range that it covers") {
+  auto file = sample();
+  file.signature().binary(267, "dsa").texts(278, {"b25l", "dHdv"}).binary(1005, "gpg");
+
+  const auto header = parse(file);
+
+  REQUIRE(header);
+  const ByteRange alone = header->header;
+  const ByteRange both{alone.begin, header->payload.end};
+  CHECK(file.bytes().substr(alone.begin.value, 3) == "\x8e\xad\xe8");
+  REQUIRE(header->signatures.size() == 4);
+  const std::vector<std::pair<std::string, ByteRange>> wanted{
+      {"one", alone}, {"two", alone}, {"dsa", alone}, {"gpg", both}};
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    CAPTURE(i);
+    CHECK(header->signatures[i].bytes == wanted[i].first);
+    CHECK(header->signatures[i].covers == std::vector<ByteRange>{wanted[i].second});
+    CHECK(header->signatures[i].unfit.empty());
+  }
+}
+
+TEST_CASE("rpm: a malformed signature is there, and cannot be checked") {
+  const std::vector<std::function<void(RpmBuilder&)>> makes{
+      [](RpmBuilder& f) { f.signature().text(268, "text"); },
+      [](RpmBuilder& f) { f.signature().binary(278, "b25l"); },
+      [](RpmBuilder& f) { f.signature().texts(278, {"b25!"}); },
+      [](RpmBuilder& f) { f.signature().texts(278, {""}); },
+      [](RpmBuilder& f) { f.signature().binary(268, std::string(kSignatureMax + 1, 'x')); },
+  };
+  for (std::size_t i = 0; i < makes.size(); ++i) {
+    CAPTURE(i);
+    auto file = sample();
+    makes[i](file);
+
+    const auto header = parse(file);
+
+    REQUIRE(header);
+    REQUIRE(header->signatures.size() == 1);
+    CHECK(header->signatures[0].unfit == "it is malformed");
+  }
+}
+
+TEST_CASE("rpm: a signature over a header that says nothing of the payload is worth nothing") {
+  auto bare = RpmBuilder().file("/a", "x");
+  bare.header().without(5092).without(5093).without(5097).without(1035).without(5011);
+  bare.signature().binary(268, "header").binary(1002, "both");
+  auto by_files = RpmBuilder().file("/a", "x");
+  by_files.header().without(5092).without(5093).without(5097);
+  by_files.signature().binary(268, "header");
+
+  const auto nothing_said = parse(bare);
+  const auto files_said = parse(by_files);
+
+  REQUIRE(nothing_said);
+  REQUIRE(nothing_said->signatures.size() == 2);
+  CHECK(nothing_said->signatures[0].unfit.starts_with("it is over the header, which has no"));
+  CHECK(nothing_said->signatures[1].unfit.empty());
+  REQUIRE(files_said);
+  CHECK(files_said->signatures[0].unfit.empty());
 }
 
 TEST_CASE("rpm: a package without files, and one whose sizes have 64 bits") {

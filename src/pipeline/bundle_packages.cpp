@@ -138,7 +138,10 @@ Result<Done> read_deb(BundleInfo& info, const io::FileSource& file, const Limits
   info.cuda = cuda_of_package(package->package);
   info.arch = arch_of_package(package->architecture);
   info.payloads = {layout.data.content};
-  info.signature = layout.signed_by.empty() ? "" : "OpenPGP signature in " + layout.signed_by;
+  for (const formats::Signature& one : layout.signatures) {
+    info.signature += (info.signature.empty() ? "OpenPGP signature in " : ", ") + one.name;
+  }
+  info.signatures = layout.signatures;
   for (formats::DebSum& sum : *sums) {
     info.member_claims.emplace(sum.path.text(),
                                MemberClaim{DigestAlgorithm::md5, std::move(sum.md5)});
@@ -164,9 +167,10 @@ Result<Done> read_rpm(BundleInfo& info, std::span<const std::byte> head, const L
   if (!are_payloads_covered(info, info.claims)) {
     info.unpacked = std::move(header.unpacked);
   }
-  for (const std::string& one : header.signatures) {
-    info.signature += (info.signature.empty() ? "" : ", ") + one;
+  for (const formats::Signature& one : header.signatures) {
+    info.signature += (info.signature.empty() ? "" : ", ") + one.name;
   }
+  info.signatures = std::move(header.signatures);
   for (const formats::RpmFile& file : header.files) {
     if (file.digest && file.type == formats::EntryType::file && !file.is_ghost) {
       info.member_claims.emplace(file.path.text(),

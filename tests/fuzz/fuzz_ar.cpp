@@ -47,5 +47,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(other.content.begin <= other.content.end && other.content.end.value <= size);
     require(!other.name.empty());
   }
+  for (const auto& signature : layout->signatures) {
+    require(signature.bytes.size() <= formats::kSignatureMax && signature.covers.size() == 3);
+    require(!signature.bytes.empty() || !signature.unfit.empty());
+    require(signature.covers[0].end <= layout->control.content.begin);
+  }
   return 0;
 }

@@ -36,6 +36,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(claim.covers.begin <= claim.covers.end && claim.covers.end.value <= size);
     require(claim.digest.size() == hex_digits(claim.algorithm));
   }
+  for (const auto& signature : header->signatures) {
+    require(!signature.unfit.empty() || (!signature.bytes.empty() && signature.covers.size() == 1));
+    for (const ByteRange& covers : signature.covers) {
+      require(covers.begin == header->header.begin && covers.end.value <= size);
+    }
+  }
   std::set<std::string> seen;
   for (const formats::RpmFile& one : header->files) {
     require(RelPath::parse(one.path.text()) || one.path.text() == ".");

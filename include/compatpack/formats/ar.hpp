@@ -14,6 +14,10 @@
 //                   data.tar[.X]      exactly one, behind it
 //                   [ anything ]      ignored
 //
+// A member that debsigs adds, named _gpg and who has signed, holds an OpenPGP signature over the
+// contents of debian-binary, control.tar and data.tar, one behind the other. dpkg-sig's, of the
+// same names, hold a clear-signed text with digests of the members, and are not read.
+//
 // X is gz, xz, zst, bz2 or lzma, and the two members choose theirs independently (CPack writes
 // control.tar.gz beside data.tar.zst). A name is padded with blanks. GNU ar writes "name/", and
 // "//" and "/123" for a table of long names and a place in it; BSD ar "#1/20" for a name in the
@@ -27,6 +31,7 @@
 
 #include "compatpack/base/bytes.hpp"
 #include "compatpack/base/result.hpp"
+#include "compatpack/formats/signature.hpp"
 
 namespace compatpack::formats {
 
@@ -72,13 +77,13 @@ struct DebLayout {
   ArMember control;                   ///< control.tar[.X]
   ArMember data;                      ///< data.tar[.X]
   std::vector<ArMember> others = {};  ///< all but these and debian-binary, in order
-  std::string signed_by = {};         ///< name of the member that holds a signature; empty if none
+  std::vector<Signature> signatures = {};
 };
 
 /// Finds the parts of the .deb of `file_size` bytes that `read_at` reads: the headers of its
-/// members, and the few bytes of debian-binary. Its rules are dpkg's, and one more: a second
-/// control or data member is refused, wherever it stands, since no two programs agree on which
-/// counts.
+/// members, the few bytes of debian-binary, and signatures. Its rules are dpkg's, and one more: a
+/// second control or data member is refused, wherever it stands, since no two programs agree on
+/// which counts.
 ///
 /// Errors, with `at` set, besides those of `read_at` and parse_ar_header():
 ///   not_recognized  no ar archive, or one whose first member is not debian-binary

@@ -20,6 +20,8 @@
 //   tag of the signature          covers
 //   1004 (MD5), 1000, 270 (size)  header and payload; none in packages of format 6
 //   269 (SHA-1), 273 (SHA-256)    header
+//   268 (RSA), 267 (DSA), 278     header; 278 is a list in base64, from rpm 4.20 on
+//   1002, 1005, 1006              header and payload
 //   tag of the header
 //   5092 with 5093, 5121          payload as stored: SHA-256 mostly, SHA-512
 //   5097                          payload decompressed
@@ -41,6 +43,7 @@
 #include "compatpack/base/rel_path.hpp"
 #include "compatpack/base/result.hpp"
 #include "compatpack/formats/entry_reader.hpp"
+#include "compatpack/formats/signature.hpp"
 
 namespace compatpack::formats {
 
@@ -77,8 +80,9 @@ struct RpmHeader {
   std::optional<RpmDigest> unpacked = {};  ///< of the payload decompressed, all of it
   std::string unread_digests = {};  ///< "SHA-384": files have digests of an algorithm that is not
                                     ///< computed here; empty if they have not
-  std::vector<std::string> signatures = {};  ///< "RSA over the header"; which are not checked
-  std::vector<RpmFile> files = {};           ///< in the header's order; paths are unique
+  std::vector<Signature> signatures = {};  ///< one over the header alone is fit to be checked only
+                                           ///< where digests in the header cover the payload
+  std::vector<RpmFile> files = {};         ///< in the header's order; paths are unique
 };
 
 /// Whether `head`, the first bytes of a file, are those of an .rpm.

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compatpack/base/digest_claim.hpp"
@@ -25,7 +26,9 @@
 #include "compatpack/formats/decoder.hpp"
 #include "compatpack/formats/entry_reader.hpp"
 #include "compatpack/formats/rpm.hpp"
+#include "compatpack/formats/signature.hpp"
 #include "compatpack/io/file_source.hpp"
+#include "compatpack/io/ranges_source.hpp"
 #include "compatpack/pipeline/member.hpp"
 
 namespace compatpack::pipeline {
@@ -43,7 +46,8 @@ struct BundleInfo {
   std::string arch = {};                     ///< "x86_64"; empty if the header does not say
   std::vector<ByteRange> payloads = {};      ///< at least one, unless a folder
   bool is_base64 = false;
-  std::string signature = {};  ///< what signature there is, which is not checked; empty if none
+  std::string signature = {};  ///< what signature there is, for people; empty if none
+  std::vector<formats::Signature> signatures = {};                ///< those of a deb and an rpm
   formats::Compression compression = formats::Compression::none;  ///< of the first payload
   std::vector<DigestClaim> claims = {};                           ///< the bundle's own
   std::map<std::string, MemberClaim> member_claims = {};          ///< by path
@@ -73,6 +77,13 @@ class Bundle {
   /// The whole file from its first byte on; what open() has read of it is not read again. Of a
   /// folder, nothing. Valid as long as the bundle. Requires: called once.
   io::Source& bytes();
+
+  /// Some ranges of the file, read apart from bytes(). Valid as long as the bundle. Requires: not
+  /// is_folder().
+  [[nodiscard]] std::unique_ptr<io::RangesSource> open_ranges(std::vector<ByteRange> ranges,
+                                                              io::ReadObserver* observer) const {
+    return std::make_unique<io::RangesSource>(*file_, std::move(ranges), observer);
+  }
 
   [[nodiscard]] bool is_folder() const { return file_ == nullptr; }
 
