@@ -85,6 +85,12 @@ void add_reading(CLI::App& command, Raw& raw) {
       ->type_name("FILE");
   group->add_flag("--require-checksum", raw.reading.require_checksum,
                   "refuse a bundle that nothing can be verified against");
+  group
+      ->add_option("--keyring", raw.reading.keyring,
+                   "check the bundle's OpenPGP signature with the public keys in this file")
+      // A variable of a script that is not set must not mean that nothing is checked.
+      ->check([](const std::string& file) { return file.empty() ? "no file is named" : ""; })
+      ->type_name("FILE");
   group->add_option("--jobs", raw.reading.jobs, "threads for decompression (default: one a core)")
       ->check(CLI::Range(1U, kJobsMax))
       ->type_name("N");

@@ -37,10 +37,10 @@ Result<int> run_command(const Invocation& invocation, const commands::Env& env,
             return commands::run_inspect(options, env, console);
           },
           [&](const commands::ListOptions& options) {
-            return commands::run_list(options, console);
+            return commands::run_list(options, env, console);
           },
           [&](const commands::VerifyOptions& options) {
-            return commands::run_verify(options, console);
+            return commands::run_verify(options, env, console);
           },
           [&](const commands::EnvOptions& options) { return commands::run_env(options, console); },
           [&](const commands::CheckOptions& options) {

@@ -596,7 +596,7 @@ TEST_CASE("run: inspect says what a bundle is, from its header") {
   const Json json = Json::parse(session.run({"inspect", session.bundle(), "--json"}).out);
   CHECK(keys_of(json) == Names{"path", "size", "kind", "dialect", "label", "driver_version", "arch",
                                "compression", "base64", "signature", "payloads", "checksums",
-                               "cuda_version"});
+                               "signed_by", "cuda_version"});
 }
 
 TEST_CASE("run: inspect --deep reads the libraries too") {
@@ -630,7 +630,7 @@ TEST_CASE("run: list names each member, whether it would be taken, and why not")
     CHECK(outcome.out.find(line) != std::string::npos);
   }
   const Json json = Json::parse(session.run({"list", session.bundle(), "--json"}).out);
-  CHECK(keys_of(json) == Names{"bundle", "sha256", "arch", "members"});
+  CHECK(keys_of(json) == Names{"bundle", "sha256", "signed_by", "arch", "members"});
   CHECK(keys_of(json["members"][0]) == Names{"path", "size", "take", "component", "reason"});
 }
 

@@ -8,6 +8,8 @@
 
 #include "compatpack/host/environment.hpp"
 
+#include "signature_steps.hpp"
+
 namespace compatpack::commands {
 namespace {
 
@@ -22,7 +24,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Result<OpenBundle> open_bundle(const BundleOptions& options, Console& console) {
+Result<OpenBundle> open_bundle(const BundleOptions& options, const Env& env, Console& console) {
   OpenBundle open;
   open.read.jobs = options.reading.jobs;
   open.read.observer = &console;
@@ -34,6 +36,13 @@ Result<OpenBundle> open_bundle(const BundleOptions& options, Console& console) {
   for (const std::string& warning : warnings) {
     console.warn(warning);
   }
+  if (!options.reading.keyring.empty()) {
+    CP_TRY(CheckedSignatures checked,
+           check_signatures(*open.bundle, options.reading.keyring, env, console));
+    open.read.signed_by = std::move(checked.signed_by);
+    open.read.user_claims.insert(open.read.user_claims.end(), checked.claims.begin(),
+                                 checked.claims.end());
+  }
   if (options.reading.require_checksum && info.claims.empty() && info.member_claims.empty() &&
       open.read.user_claims.empty()) {
     return Error{.code = Errc::unsupported,
@@ -44,6 +53,28 @@ Result<OpenBundle> open_bundle(const BundleOptions& options, Console& console) {
                  .hint = "give --sha256 from where the bundle comes from"};
   }
   return open;
+}
+
+Result<Done> refuse_bundle_options(const BundleOptions& options) {
+  const ReadingOptions& reading = options.reading;
+  const char* const option = !reading.checksums.sha256.empty()          ? "--sha256"
+                             : !reading.checksums.sha1.empty()          ? "--sha1"
+                             : !reading.checksums.md5.empty()           ? "--md5"
+                             : !reading.checksums.checksum_file.empty() ? "--checksum-file"
+                             : !reading.keyring.empty()                 ? "--keyring"
+                             : reading.require_checksum                 ? "--require-checksum"
+                             : !reading.member.empty()                  ? "--member"
+                                                                        : nullptr;
+  if (option == nullptr) {
+    return Done{};
+  }
+  return Error{.code = Errc::usage,
+               .what = "is for a bundle",
+               .subject = option,
+               .found = options.path.empty() ? "no bundle" : options.path + ", a folder",
+               .hint = options.path.empty()
+                           ? ""
+                           : "compatpack verify TREE compares a tree with its receipt"};
 }
 
 std::string describe_verification(const pipeline::BundleInfo& info,
@@ -58,6 +89,9 @@ std::string describe_verification(const pipeline::BundleInfo& info,
   }
   std::map<std::string, std::vector<std::string>> by_origin;
   for (const io::CheckedClaim& one : verification.claims) {
+    if (one.claim.origin == kSignedBytes) {
+      continue;  // said below
+    }
     auto& names = by_origin[one.claim.origin];
     const std::string name(name_of(one.claim.algorithm));
     if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -72,6 +106,10 @@ std::string describe_verification(const pipeline::BundleInfo& info,
     out += (out.empty() ? "" : ", ") + std::to_string(verification.members_checked) +
            (verification.members_checked == 1 ? " file" : " files") + " by " +
            info.member_claims_origin;
+  }
+  if (verification.signed_by) {
+    out += (out.empty() ? "" : ", ") + std::string("signature by ") +
+           describe_signer(*verification.signed_by);
   }
   return "verified: " + out;
 }
@@ -153,6 +191,11 @@ Json json_of(const std::vector<pipeline::LeftOut>& left_out) {
                     {"reason", one.reason}});
   }
   return list;
+}
+
+Json json_of(const std::optional<pipeline::SignedBy>& signed_by) {
+  return signed_by ? Json{{"fingerprint", signed_by->fingerprint}, {"user", signed_by->user}}
+                   : Json();
 }
 
 std::string rendered(const Json& json) {

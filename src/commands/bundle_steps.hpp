@@ -4,6 +4,7 @@
 // What every command that reads a bundle does first and last.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -23,14 +24,19 @@ struct OpenBundle {
   pipeline::ReadOptions read;
 };
 
-/// Opens the bundle, gathers what the user says of its checksums, and prints warnings about that.
+/// Opens the bundle, gathers what the user says of its checksums, prints warnings about that, and
+/// checks its signatures under --keyring.
 ///
-/// Errors: those of Bundle::open() and collect_user_claims(); unsupported under --require-checksum
-/// where nobody makes a claim.
-Result<OpenBundle> open_bundle(const BundleOptions& options, Console& console);
+/// Errors: those of Bundle::open(), collect_user_claims() and check_signatures(); unsupported under
+/// --require-checksum where nobody makes a claim.
+Result<OpenBundle> open_bundle(const BundleOptions& options, const Env& env, Console& console);
 
-/// "verified: MD5 and cksum of its header, SHA-256 of --sha256"; "not verified: ..." where there
-/// was nothing, "NOT VERIFIED: ..." where the user said so.
+/// Refuses what is said of a bundle where none is read: nobody would see that it was not looked
+/// at. Error usage.
+Result<Done> refuse_bundle_options(const BundleOptions& options);
+
+/// "verified: MD5 and cksum of its header, SHA-256 of --sha256, signature by 8170...";
+/// "not verified: ..." where there was nothing, "NOT VERIFIED: ..." where the user said so.
 std::string describe_verification(const pipeline::BundleInfo& info,
                                   const pipeline::Verification& verification,
                                   pipeline::Verify verify);
@@ -43,6 +49,8 @@ std::vector<std::string> describe_verifications(const std::vector<pipeline::Read
 Json json_of(const pipeline::BundleInfo& info);
 Json json_of(const std::vector<io::CheckedClaim>& claims);
 Json json_of(const std::vector<pipeline::LeftOut>& left_out);
+/// null where no signature was checked.
+Json json_of(const std::optional<pipeline::SignedBy>& signed_by);
 
 /// What a bundle's libraries say.
 struct DeepLook {

@@ -25,44 +25,21 @@ struct Subject {
 
 Result<host::Package> package_of_bundle(const CheckOptions& options, const Env& env,
                                         Console& console) {
-  CP_TRY(OpenBundle open, open_bundle(options.bundle, console));
+  CP_TRY(OpenBundle open, open_bundle(options.bundle, env, console));
   open.read.may_stop = true;
   CP_TRY(const DeepLook deep, look_deep(open, options.bundle, env));
   return package_of(deep.plan);
-}
-
-/// Refuses what is said of a bundle's checksums where no bundle is checked: nobody would see that
-/// it was not looked at.
-Result<Done> expect_no_checksums(const BundleOptions& options) {
-  const pipeline::UserChecksums& checksums = options.reading.checksums;
-  const char* const option = !checksums.sha256.empty()          ? "--sha256"
-                             : !checksums.sha1.empty()          ? "--sha1"
-                             : !checksums.md5.empty()           ? "--md5"
-                             : !checksums.checksum_file.empty() ? "--checksum-file"
-                             : options.reading.require_checksum ? "--require-checksum"
-                             : !options.reading.member.empty()  ? "--member"
-                                                                : nullptr;
-  if (option == nullptr) {
-    return Done{};
-  }
-  return Error{.code = Errc::usage,
-               .what = "is for a bundle",
-               .subject = option,
-               .found = options.path.empty() ? "no bundle" : options.path + ", a folder",
-               .hint = options.path.empty()
-                           ? ""
-                           : "compatpack verify TREE compares a tree with its receipt"};
 }
 
 Result<Subject> look_at_subject(const CheckOptions& options, const Env& env, Console& console) {
   const std::string& path = options.bundle.path;
   Subject subject;
   if (path.empty()) {
-    CP_CHECK(expect_no_checksums(options.bundle));
+    CP_CHECK(refuse_bundle_options(options.bundle));
     return subject;
   }
   if (io::is_folder(path)) {
-    CP_CHECK(expect_no_checksums(options.bundle));
+    CP_CHECK(refuse_bundle_options(options.bundle));
     CP_TRY(subject.package, package_of_folder(path));
     CP_TRY(subject.tree, io::absolute_folder(path));
   } else {

@@ -13,6 +13,7 @@
 
 #include "bundle_steps.hpp"
 #include "host_steps.hpp"
+#include "signature_steps.hpp"
 
 namespace compatpack::commands {
 namespace {
@@ -105,8 +106,15 @@ class Extract {
                    .found = std::to_string(options_.bundles.size()) + " bundles",
                    .hint = "--checksum-file takes a list, as sha256sum writes it"};
     }
+    // Most signatures are over digests of the contents, which say nothing if they are not compared.
+    if (options_.verify == Verify::nothing && !reading.keyring.empty()) {
+      return Error{.code = Errc::usage,
+                   .what = "a signature is checked only together with the checksums",
+                   .expected = "one of --keyring and --no-verify",
+                   .found = "both"};
+    }
     for (const std::string& path : options_.bundles) {
-      CP_TRY(OpenBundle open, open_bundle({path, reading}, console_));
+      CP_TRY(OpenBundle open, open_bundle({path, reading}, env_, console_));
       open.read.verify = options_.verify;
       open.read.may_stop = true;
       open_.push_back(std::move(open));
@@ -269,6 +277,12 @@ class Extract {
       io::remove_stale_staging(target_);
     }
     console_.answer(printable(options_.out) + ": up to date");
+    for (const OpenBundle& open : open_) {
+      if (open.read.signed_by) {
+        console_.answer("  " + printable(open.bundle->info().name + ": signature by " +
+                                         describe_signer(*open.read.signed_by)));
+      }
+    }
     if (console_.json()) {
       print_json("up to date", Json::array());
     }

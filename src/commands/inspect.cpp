@@ -8,6 +8,7 @@
 #include "compatpack/pipeline/staging.hpp"
 
 #include "bundle_steps.hpp"
+#include "signature_steps.hpp"
 
 namespace compatpack::commands {
 namespace {
@@ -59,7 +60,17 @@ std::string describe_payload(const pipeline::BundleInfo& info) {
   return out + ", from byte " + std::to_string(info.payloads.front().begin.value);
 }
 
-void print(const pipeline::BundleInfo& info, const DeepLook* deep, Console& console) {
+std::string describe_signature(const OpenBundle& open) {
+  const std::string& signature = open.bundle->info().signature;
+  if (signature.empty()) {
+    return "";
+  }
+  return signature + (open.read.signed_by ? "; good, by " + describe_signer(*open.read.signed_by)
+                                          : "; not checked");
+}
+
+void print(const OpenBundle& open, const DeepLook* deep, Console& console) {
+  const pipeline::BundleInfo& info = open.bundle->info();
   const auto row = [&](std::string name, const std::string& value) {
     if (!value.empty()) {
       name.resize(14, ' ');
@@ -77,7 +88,7 @@ void print(const pipeline::BundleInfo& info, const DeepLook* deep, Console& cons
   row("architecture", deep != nullptr ? words(deep->archs) : info.arch);
   row("compression", is_folder ? "" : describe_payload(info));
   row("checksums", describe_claims(info));
-  row("signature", info.signature.empty() ? "" : info.signature + "; not checked");
+  row("signature", describe_signature(open));
   if (deep == nullptr) {
     return;
   }
@@ -97,8 +108,10 @@ void print(const pipeline::BundleInfo& info, const DeepLook* deep, Console& cons
   }
 }
 
-Json document(const pipeline::BundleInfo& info, const DeepLook* deep) {
+Json document(const OpenBundle& open, const DeepLook* deep) {
+  const pipeline::BundleInfo& info = open.bundle->info();
   Json json = json_of(info);
+  json["signed_by"] = json_of(open.read.signed_by);
   const auto cuda = deep != nullptr ? deep->plan.cuda : cuda_of(info);
   json["cuda_version"] = cuda ? Json(cuda->text()) : Json();
   if (deep == nullptr) {
@@ -131,16 +144,16 @@ Json document(const pipeline::BundleInfo& info, const DeepLook* deep) {
 }  // namespace
 
 Result<int> run_inspect(const InspectOptions& options, const Env& env, Console& console) {
-  CP_TRY(OpenBundle open, open_bundle(options.bundle, console));
+  CP_TRY(OpenBundle open, open_bundle(options.bundle, env, console));
   std::optional<DeepLook> deep;
   if (options.deep || !options.bundle.reading.member.empty()) {
     CP_TRY(deep, look_deep(open, options.bundle, env));
   }
   const DeepLook* const facts = deep ? &*deep : nullptr;
   if (console.json()) {
-    console.document(rendered(document(open.bundle->info(), facts)));
+    console.document(rendered(document(open, facts)));
   } else {
-    print(open.bundle->info(), facts, console);
+    print(open, facts, console);
   }
   return 0;
 }

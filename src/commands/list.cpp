@@ -98,8 +98,8 @@ class Lister final : public pipeline::MemberVisitor {
 
 }  // namespace
 
-Result<int> run_list(const ListOptions& options, Console& console) {
-  CP_TRY(OpenBundle open, open_bundle(options.bundle, console));
+Result<int> run_list(const ListOptions& options, const Env& env, Console& console) {
+  CP_TRY(OpenBundle open, open_bundle(options.bundle, env, console));
   Lister lister(options.selection, console);
   CP_TRY(const auto verification, pipeline::read_members(*open.bundle, open.read, lister));
   for (const std::string& warning : verification.warnings) {
@@ -108,6 +108,7 @@ Result<int> run_list(const ListOptions& options, Console& console) {
   if (console.json()) {
     console.document(rendered({{"bundle", json_of(open.bundle->info())},
                                {"sha256", verification.sha256},
+                               {"signed_by", json_of(verification.signed_by)},
                                {"arch", options.selection.arch},
                                {"members", lister.members()}}));
   }

@@ -31,7 +31,7 @@ class Reader final : public pipeline::MemberVisitor {
   ByteCount unpacked_;
 };
 
-Result<int> verify_bundle(const VerifyOptions& options, Console& console) {
+Result<int> verify_bundle(const VerifyOptions& options, const Env& env, Console& console) {
   if (options.repair) {
     return Error{.code = Errc::usage,
                  .what = "only a tree can be repaired",
@@ -39,7 +39,7 @@ Result<int> verify_bundle(const VerifyOptions& options, Console& console) {
                  .expected = "--repair with a tree",
                  .found = "a bundle"};
   }
-  CP_TRY(OpenBundle open, open_bundle(options.bundle, console));
+  CP_TRY(OpenBundle open, open_bundle(options.bundle, env, console));
   Reader reader;
   CP_TRY(const auto verification, pipeline::read_members(*open.bundle, open.read, reader));
   for (const std::string& warning : verification.warnings) {
@@ -58,6 +58,7 @@ Result<int> verify_bundle(const VerifyOptions& options, Console& console) {
                                {"bundle", json_of(open.bundle->info())},
                                {"sha256", verification.sha256},
                                {"verified", json_of(verification.claims)},
+                               {"signed_by", json_of(verification.signed_by)},
                                {"members", reader.members()},
                                {"unpacked", reader.unpacked().value}}));
   }
@@ -71,6 +72,7 @@ bool is_grave(const pipeline::TreeFault& fault) {
 
 Result<int> verify_tree(const VerifyOptions& options, Console& console) {
   const std::string& path = options.bundle.path;
+  CP_CHECK(refuse_bundle_options(options.bundle));
   CP_TRY(const pipeline::Receipt receipt, pipeline::read_tree(path));
   CP_TRY(auto faults, pipeline::check_tree(path, receipt, pipeline::TreeCheck::digests,
                                            options.bundle.reading.jobs));
@@ -125,9 +127,9 @@ Result<int> verify_tree(const VerifyOptions& options, Console& console) {
 
 }  // namespace
 
-Result<int> run_verify(const VerifyOptions& options, Console& console) {
+Result<int> run_verify(const VerifyOptions& options, const Env& env, Console& console) {
   return io::is_folder(options.bundle.path) ? verify_tree(options, console)
-                                            : verify_bundle(options, console);
+                                            : verify_bundle(options, env, console);
 }
 
 }  // namespace compatpack::commands

@@ -91,7 +91,9 @@ Result<Done> Gatherer::read_one(Bundle& bundle, const ReadOptions& options,
     return is_no_bundle ? Result<Done>(Done{}) : opened.error();
   }
   ReadOptions inner = options;
-  inner.user_claims.clear();  // these are about the outer file
+  // These are about the outer file.
+  inner.user_claims.clear();
+  inner.signed_by.reset();
   return read_one(**opened, inner, "", number, depth + 1);
 }
 

@@ -81,7 +81,7 @@ class Pass {
       return *failure;
     }
     return Verification{checker.whole_sha256(), checker.checked(), members_checked_,
-                        std::move(warnings_), stopped_};
+                        std::move(warnings_), stopped_, options_.signed_by};
   }
 
  private:

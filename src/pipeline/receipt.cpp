@@ -47,7 +47,8 @@ Json json_of(const ReceiptBundle& bundle) {
           {"dialect", bundle.dialect},
           {"verified", std::move(verified)},
           {"members_verified", bundle.members_verified},
-          {"members_verified_by", bundle.members_verified_by}};
+          {"members_verified_by", bundle.members_verified_by},
+          {"signed_by", bundle.signed_by ? Json(*bundle.signed_by) : Json()}};
 }
 
 Json json_of(const SelectionRequest& selection) {
@@ -139,6 +140,9 @@ ReceiptBundle bundle_from(const Json& json) {
   }
   bundle.members_verified = get_number(json, "members_verified");
   bundle.members_verified_by = get<std::string>(json, "members_verified_by");
+  if (!json.at("signed_by").is_null()) {
+    bundle.signed_by = get<std::string>(json, "signed_by");
+  }
   return bundle;
 }
 

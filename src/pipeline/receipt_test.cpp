@@ -61,6 +61,17 @@ std::string changed(Change change) {
 
 }  // namespace
 
+TEST_CASE("receipt: who has signed a bundle is said") {
+  Receipt signed_one = sample();
+  signed_one.bundles[0].signed_by = "AADEF4DC8E1630051886EDBC8170B7481D96AF27";
+
+  const auto read = parse_receipt(render_receipt(signed_one));
+
+  REQUIRE(read);
+  CHECK(read->bundles[0].signed_by == signed_one.bundles[0].signed_by);
+  CHECK_FALSE(is_same(*read, sample()));
+}
+
 TEST_CASE("receipt: what is written is read again, and the same receipt is the same bytes") {
   const std::string text = render_receipt(sample());
 

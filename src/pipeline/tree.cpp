@@ -164,6 +164,9 @@ ReceiptBundle entry_of(const ReadBundle& bundle, Verify verify) {
                       .kind = bundle.info.kind,
                       .dialect = bundle.info.dialect,
                       .verified = {}};
+  if (verification.signed_by) {
+    entry.signed_by = verification.signed_by->fingerprint;
+  }
   if (verify == Verify::nothing) {
     return entry;
   }

@@ -24,6 +24,7 @@ struct ReadingOptions {
   pipeline::UserChecksums checksums = {};
   unsigned jobs = 1;              ///< threads for decompression
   bool require_checksum = false;  ///< refuse a bundle about which nobody says anything
+  std::string keyring = {};       ///< file with the keys that sign bundles; "": not checked
   std::string member = {};        ///< glob: the bundle inside the bundle that is meant; "" if none
 };
 
@@ -100,8 +101,8 @@ struct MatrixOptions {
 
 Result<int> run_extract(const ExtractOptions& options, const Env& env, Console& console);
 Result<int> run_inspect(const InspectOptions& options, const Env& env, Console& console);
-Result<int> run_list(const ListOptions& options, Console& console);
-Result<int> run_verify(const VerifyOptions& options, Console& console);
+Result<int> run_list(const ListOptions& options, const Env& env, Console& console);
+Result<int> run_verify(const VerifyOptions& options, const Env& env, Console& console);
 Result<int> run_env(const EnvOptions& options, Console& console);
 Result<int> run_check(const CheckOptions& options, const Env& env, Console& console);
 Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& console);

@@ -10,6 +10,7 @@
 //                                                                                  v
 //                                                               [MemberCheck]  MemberVisitor
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,19 @@ enum class Verify {
   nothing,  ///< the user said so; digests are computed, and not compared
 };
 
+/// Whose signature of a bundle was checked, and is good.
+struct SignedBy {
+  std::string fingerprint;  ///< of the primary key, in hexadecimal
+  std::string user;         ///< "Name <address>"; empty if not known
+};
+
 struct ReadOptions {
   Limits limits = {};
   unsigned jobs = 1;  ///< threads of the decoder at most
   Verify verify = Verify::claims;
   bool may_stop = false;  ///< decompress no further than the visitor wants, where that is safe
   std::vector<DigestClaim> user_claims = {};  ///< besides the bundle's own
+  std::optional<SignedBy> signed_by = {};     ///< what was found before the pass
   io::ReadObserver* observer = nullptr;       ///< of bundles that are found inside
 };
 
@@ -41,6 +49,7 @@ struct Verification {
   std::size_t members_checked = 0;            ///< members whose own digest was met
   std::vector<std::string> warnings = {};
   bool stopped = false;  ///< what stands behind the last wanted member was not decompressed
+  std::optional<SignedBy> signed_by = {};  ///< nullopt: no signature was checked
 };
 
 /// Reads the whole bundle, shows each member to `visitor`, and checks every claim.

@@ -43,9 +43,10 @@ struct ReceiptBundle {
   std::string header_sha256;  ///< of all before the first payload
   std::string kind;
   std::string dialect;
-  std::vector<DigestClaim> verified;     ///< claims that were checked, and hold
-  std::size_t members_verified = 0;      ///< members whose own digest was met
-  std::string members_verified_by = {};  ///< who says these: "its md5sums"; "" if nobody
+  std::vector<DigestClaim> verified;          ///< claims that were checked, and hold
+  std::size_t members_verified = 0;           ///< members whose own digest was met
+  std::string members_verified_by = {};       ///< who says these: "its md5sums"; "" if nobody
+  std::optional<std::string> signed_by = {};  ///< fingerprint of the key whose signature was good
 };
 
 struct Receipt {
