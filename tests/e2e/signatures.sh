@@ -194,7 +194,6 @@ expect_status 0 -- env HOME="$PWD/settings" GNUPGHOME="$PWD/settings/.gnupg" LAN
 if command -v sqv >/dev/null; then
   mkdir sequoia
   ln -s "$(command -v sqv)" sequoia/sqv
-  export PATH="$PATH"
   for keyring in vendor.gpg vendor.asc; do
     expect_status 0 -- env PATH="$PWD/sequoia" "$COMPATPACK" verify good.deb --keyring $keyring
     expect_stdout "signature by $fingerprint"
