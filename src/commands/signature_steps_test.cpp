@@ -151,18 +151,18 @@ TEST_CASE("signature_steps: a signature that is not good is a mismatch in words 
       {"[GNUPG:] EXPSIG 8170B7481D96AF27 x\n" + valid, "signature has expired"},
       {"", "signature cannot be verified"},
   };
-  for (const auto& [lines, what] : cases) {
-    CAPTURE(lines);
+  for (const auto& one : cases) {
+    CAPTURE(one.first);
     Signing signing;
     signing.make_gpgv();
-    signing.says("origin", lines);
+    signing.says("origin", one.first);
     signing.write_deb({"origin"});
 
     const auto checked = signing.check();
 
     REQUIRE_FALSE(checked);
     CHECK(checked.error().code == Errc::mismatch);
-    CHECK(checked.error().what == what);
+    CHECK(checked.error().what == one.second);
     CHECK(checked.error().subject == signing.at("a.deb"));
     CHECK_FALSE(checked.error().hint.empty());
   }

@@ -53,22 +53,20 @@ std::string find_program(Environment environment, std::string_view name) {
 /// A binary key begins with its packet, of tag 6 in the old or the new form; a keybox of GnuPG has
 /// its magic behind eight bytes.
 bool is_binary_keyring(std::string_view bytes) {
-  if (bytes.empty()) {
-    return false;
-  }
-  const auto first = static_cast<unsigned char>(bytes.front());
-  const bool old_form = (first & 0xFCU) == 0x98U;
-  return old_form || first == 0xC6U || (bytes.size() > 12 && bytes.substr(8, 4) == "KBXf");
+  constexpr std::string_view kFirst = "\x98\x99\x9A\x9B\xC6";
+  return bytes.find_first_of(kFirst) == 0 || (bytes.size() > 12 && bytes.substr(8, 4) == "KBXf");
 }
 
-/// "Te%20st" as gpgv writes a user's name.
+/// A user's name as gpgv writes it, with "%25" for a percent sign.
 std::string unescaped(std::string_view text) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
+  constexpr std::size_t kNone = std::string_view::npos;
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::size_t high = i + 2 < text.size() ? kHex.find(text[i + 1]) : kHex.npos;
-    const std::size_t low = i + 2 < text.size() ? kHex.find(text[i + 2]) : kHex.npos;
-    if (text[i] == '%' && high != kHex.npos && low != kHex.npos) {
+    const bool has_two = text[i] == '%' && i + 2 < text.size();
+    const std::size_t high = has_two ? kHex.find(text[i + 1]) : kNone;
+    const std::size_t low = has_two ? kHex.find(text[i + 2]) : kNone;
+    if (high != kNone && low != kNone) {
       out += static_cast<char>(high * 16 + low);
       i += 2;
     } else {
@@ -193,7 +191,7 @@ Result<Verifier> find_verifier(Environment environment) {
 }
 
 Result<std::string> read_keyring(const std::string& path) {
-  CP_TRY(const auto read, io::read_text_file(path, kKeyringMax));
+  CP_TRY(auto read, io::read_text_file(path, kKeyringMax));
   if (!read) {
     return Error{.code = Errc::io,
                  .what = "no such keyring",
@@ -201,7 +199,7 @@ Result<std::string> read_keyring(const std::string& path) {
                  .expected = "a file with public keys",
                  .found = "nothing of that name"};
   }
-  const std::string text(*read);
+  std::string text = *std::move(read);
   if (is_binary_keyring(text)) {
     return text;
   }

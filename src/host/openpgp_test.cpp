@@ -60,9 +60,9 @@ TEST_CASE("openpgp: each way not to be good has its own name") {
       {good_line() + valid_line("00", "short"), State::unusable},
       {"gpgv: " + good_line() + "gpgv: " + valid_line(), State::unusable},
   };
-  for (const auto& [report, state] : reports) {
-    CAPTURE(report);
-    CHECK(parse_gpgv_status(report).state == state);
+  for (const auto& report : reports) {
+    CAPTURE(report.first);
+    CHECK(parse_gpgv_status(report.first).state == report.second);
   }
 }
 
