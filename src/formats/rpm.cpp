@@ -438,13 +438,13 @@ std::vector<std::string> signatures_under(const RpmIndex& index, std::uint32_t w
   return all.empty() ? std::vector<std::string>(1) : all;
 }
 
-/// Whether digests in the header make all that the payload holds part of what the header says.
+/// Whether digests in the header make all that the payload holds part of what the header says. The
+/// one of the decompressed payload does not count: who decompresses only a part cannot check it.
 bool says_payload(const RpmHeader& header) {
   const auto is_of_payload = [&header](const DigestClaim& claim) {
     return claim.covers == header.payload;
   };
-  return header.unpacked ||
-         std::any_of(header.claims.begin(), header.claims.end(), is_of_payload) ||
+  return std::any_of(header.claims.begin(), header.claims.end(), is_of_payload) ||
          std::all_of(header.files.begin(), header.files.end(), [](const RpmFile& file) {
            return file.digest || file.is_ghost || file.type != EntryType::file;
          });
