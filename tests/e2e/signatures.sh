@@ -177,8 +177,8 @@ expect_error 4 'signature cannot be verified' -- env PATH="$PWD/trap:/usr/bin:/b
 expect_error 1 'no such keyring' -- "$COMPATPACK" verify good.deb --keyring absent
 expect_error 3 'not a keyring' -- "$COMPATPACK" verify good.deb --keyring "$REPO/README.md"
 expect_error 2 'one of --keyring and --no-verify' -- "$COMPATPACK" extract good.deb --out no --keyring vendor.gpg --no-verify
-expect_error 2 'only a bundle has a signature' -- "$COMPATPACK" verify tree --keyring vendor.gpg
-expect_error 2 'only a bundle has a signature' -- "$COMPATPACK" check tree --keyring vendor.gpg
+expect_error 2 '--keyring: is for a bundle' -- "$COMPATPACK" verify tree --keyring vendor.gpg
+expect_error 2 '--keyring: is for a bundle' -- "$COMPATPACK" check tree --keyring vendor.gpg
 expect_error 2 'no file is named' -- "$COMPATPACK" verify good.deb --keyring ''
 "$FIXTURE_TOOL" nvidia-run --out driver.run
 refused 3 'bundle has no signature that can be checked' driver.run vendor.gpg
