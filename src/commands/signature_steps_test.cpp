@@ -28,7 +28,7 @@ const std::string kUnknown = "[GNUPG:] ERRSIG 8170B7481D96AF27 1 10 00 179604008
 
 class Members final : public pipeline::MemberVisitor {
  public:
-  Result<Done> visit(const pipeline::Member&, io::Source& content) override {
+  Result<Done> visit(const pipeline::Member&, pipeline::MemberContent& content) override {
     CP_CHECK(io::drain(content));
     return Done{};
   }
