@@ -146,7 +146,8 @@ int main(int argc, char** argv) {
       .today = this_month(),
       .program = "/proc/self/exe",
       .become = [&before](const auto& words,
-                          const auto& lines) { return become(words, lines, before); }};
+                          const auto& lines) { return become(words, lines, before); },
+      .confine = &compatpack::io::confine};
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const int status = compatpack::cli::run(arguments, env);
   if (stop_signal != 0) {

@@ -124,18 +124,36 @@ std::vector<std::string> describe_verifications(const std::vector<pipeline::Read
   return lines;
 }
 
+void confine(const Env& env, Console& console, std::span<const io::AllowedFolder> allowed) {
+  if (!env.confine) {
+    return;
+  }
+  const std::string in_force = env.confine(allowed);
+  console.detail(in_force.empty() ? "not confined: this kernel has no Landlock and no seccomp"
+                                  : "confined by " + in_force + " while the bundle is read");
+}
+
+void confine_to_folder(const Env& env, Console& console, const std::string& path) {
+  const io::Fd folder = io::open_to_allow(path);
+  const io::AllowedFolder allowed{folder.get(), io::AllowedFolder::What::contents};
+  confine(env, console, std::span(&allowed, folder.is_open() ? 1 : 0));
+}
+
 std::string temporary_folder(const Env& env) {
   const auto folder = host::value_of(env.environment, "TMPDIR");
   return folder && !folder->empty() ? std::string(*folder) : "/tmp";
 }
 
-Result<DeepLook> look_deep(OpenBundle& open, const BundleOptions& options, const Env& env) {
+Result<DeepLook> look_deep(OpenBundle& open, const BundleOptions& options, const Env& env,
+                           Console& console) {
   const pipeline::BundleInfo& info = open.bundle->info();
   const pipeline::PlanRequest request{
       .selection = {.components = {knowledge::Component::cuda},
                     .arch = info.arch.empty() ? env.host_arch : info.arch},
       .prefix = "/"};
-  pipeline::Gatherer gatherer(request.selection, open.read.limits, nullptr, temporary_folder(env));
+  const std::string temporary = temporary_folder(env);
+  confine_to_folder(env, console, temporary);
+  pipeline::Gatherer gatherer(request.selection, open.read.limits, nullptr, temporary);
   CP_CHECK(gatherer.read(*open.bundle, open.read, options.reading.member));
   pipeline::Gathered gathered = gatherer.release();
   CP_TRY(auto plan, pipeline::make_plan(gathered, request));

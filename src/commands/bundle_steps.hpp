@@ -61,7 +61,15 @@ struct DeepLook {
 
 /// Reads a bundle's CUDA libraries as extract would, and keeps none of them. Errors: those of
 /// pipeline::Gatherer and make_plan().
-Result<DeepLook> look_deep(OpenBundle& open, const BundleOptions& options, const Env& env);
+Result<DeepLook> look_deep(OpenBundle& open, const BundleOptions& options, const Env& env,
+                           Console& console);
+
+/// Gives up, before members are read, all rights that this does not need. `allowed` is where it
+/// will write.
+void confine(const Env& env, Console& console, std::span<const io::AllowedFolder> allowed);
+
+/// The same, where one folder is all that will be written in.
+void confine_to_folder(const Env& env, Console& console, const std::string& path);
 
 /// A folder for what is too large for memory: TMPDIR, or /tmp.
 std::string temporary_folder(const Env& env);

@@ -27,7 +27,7 @@ Result<host::Package> package_of_bundle(const CheckOptions& options, const Env& 
                                         Console& console) {
   CP_TRY(OpenBundle open, open_bundle(options.bundle, env, console));
   open.read.may_stop = true;
-  CP_TRY(const DeepLook deep, look_deep(open, options.bundle, env));
+  CP_TRY(const DeepLook deep, look_deep(open, options.bundle, env, console));
   return package_of(deep.plan);
 }
 

@@ -300,7 +300,13 @@ class Extract {
       }
     }
     const Limits limits;
-    pipeline::Gatherer gatherer(request_.selection, limits, dir.get(), temporary_folder(env_));
+    const std::string temporary = temporary_folder(env_);
+    if (dir) {
+      confine(env_, console_, dir->allowed_folders());
+    } else {
+      confine_to_folder(env_, console_, temporary);
+    }
+    pipeline::Gatherer gatherer(request_.selection, limits, dir.get(), temporary);
     for (OpenBundle& open : open_) {
       CP_CHECK(gatherer.read(*open.bundle, open.read, options_.reading.member));
     }

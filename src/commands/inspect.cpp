@@ -147,7 +147,7 @@ Result<int> run_inspect(const InspectOptions& options, const Env& env, Console& 
   CP_TRY(OpenBundle open, open_bundle(options.bundle, env, console));
   std::optional<DeepLook> deep;
   if (options.deep || !options.bundle.reading.member.empty()) {
-    CP_TRY(deep, look_deep(open, options.bundle, env));
+    CP_TRY(deep, look_deep(open, options.bundle, env, console));
   }
   const DeepLook* const facts = deep ? &*deep : nullptr;
   if (console.json()) {

@@ -100,6 +100,7 @@ class Lister final : public pipeline::MemberVisitor {
 
 Result<int> run_list(const ListOptions& options, const Env& env, Console& console) {
   CP_TRY(OpenBundle open, open_bundle(options.bundle, env, console));
+  confine(env, console, {});
   Lister lister(options.selection, console);
   CP_TRY(const auto verification, pipeline::read_members(*open.bundle, open.read, lister));
   for (const std::string& warning : verification.warnings) {

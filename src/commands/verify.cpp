@@ -40,6 +40,7 @@ Result<int> verify_bundle(const VerifyOptions& options, const Env& env, Console&
                  .found = "a bundle"};
   }
   CP_TRY(OpenBundle open, open_bundle(options.bundle, env, console));
+  confine(env, console, {});
   Reader reader;
   CP_TRY(const auto verification, pipeline::read_members(*open.bundle, open.read, reader));
   for (const std::string& warning : verification.warnings) {

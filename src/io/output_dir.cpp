@@ -417,6 +417,16 @@ Result<Done> OutputDir::swap_with_target() {
   return Done{};
 }
 
+std::vector<AllowedFolder> OutputDir::allowed_folders() {
+  std::vector<AllowedFolder> allowed{{staging_.get(), AllowedFolder::What::contents},
+                                     {parent_.get(), AllowedFolder::What::entries}};
+  old_ = Fd(::openat(parent_.get(), name_.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (old_.is_open()) {
+    allowed.push_back({old_.get(), AllowedFolder::What::removal});
+  }
+  return allowed;
+}
+
 bool OutputDir::is_noexec() const {
   struct statvfs facts {};
   return ::fstatvfs(staging_.get(), &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0;

@@ -7,11 +7,13 @@
 #include <chrono>
 #include <functional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compatpack/base/error.hpp"
+#include "compatpack/io/confinement.hpp"
 #include "compatpack/io/file_source.hpp"
 
 namespace compatpack::commands {
@@ -37,6 +39,8 @@ struct Env {
   std::function<int(const std::vector<std::string>& words,
                     const std::vector<std::string>& environment)>
       become = {};
+  /// io::confine(); null where the process is to keep its rights.
+  std::function<std::string(std::span<const io::AllowedFolder>)> confine = {};
 };
 
 struct ConsoleStyle {

@@ -21,6 +21,7 @@
 #include "compatpack/base/bytes.hpp"
 #include "compatpack/base/rel_path.hpp"
 #include "compatpack/base/result.hpp"
+#include "compatpack/io/confinement.hpp"
 #include "compatpack/io/fd.hpp"
 #include "compatpack/io/output_file.hpp"
 
@@ -79,6 +80,10 @@ class OutputDir {
   /// folder is still there after an Error, and goes with this object.
   Result<Done> commit(Replace replace);
 
+  /// What confine() must allow, so that all of the above works, and the tree that stands at the
+  /// target can be replaced. Valid as long as this.
+  std::vector<AllowedFolder> allowed_folders();
+
   /// Whether files below the target cannot be run or loaded (a noexec mount).
   [[nodiscard]] bool is_noexec() const;
 
@@ -95,6 +100,7 @@ class OutputDir {
   std::string staging_name_;  // below parent_; empty after commit()
   Fd staging_;
   std::string name_;  // of the target, below parent_
+  Fd old_;            // what stands at the target, for allowed_folders()
   struct Unsynced {
     std::string name;
     Fd fd;
