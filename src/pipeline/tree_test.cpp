@@ -48,6 +48,7 @@ class SampleTree {
     REQUIRE(found.size() == 1);
     return found.front();
   }
+  void add(const char* name, std::string_view content) { add_file(name, content, true); }
   void repair() const { REQUIRE(repair_tree(path(), receipt, faults())); }
 
   Receipt receipt{.compatpack_version = "0.1.0",
@@ -85,6 +86,28 @@ TEST_CASE("tree: a tree that is as it was made has no faults") {
 
   CHECK(tree.faults().empty());
   CHECK(tree.faults(TreeCheck::sizes).empty());
+}
+
+TEST_CASE("tree: in several threads the same is found as in one") {
+  SampleTree tree;
+  for (int i = 0; i < 20; ++i) {
+    tree.add(("libx.so." + std::to_string(i)).c_str(), std::string(1'000U * (20U - i), 'x'));
+  }
+  write(tree.at("libx.so.3"), std::string(17'000, 'y'));
+  fs::remove(tree.at("libx.so.9"));
+  const auto paths = [&](unsigned jobs) {
+    const auto faults = check_tree(tree.path(), tree.receipt, TreeCheck::digests, jobs);
+    REQUIRE(faults);
+    std::string out;
+    for (const TreeFault& fault : *faults) {
+      out += fault.path + " " + describe(fault) + "\n";
+    }
+    return out;
+  };
+
+  CHECK(paths(1) == "libx.so.3 has other content\nlibx.so.9 is missing\n");
+  CHECK(paths(4) == paths(1));
+  CHECK(paths(100) == paths(1));
 }
 
 TEST_CASE("tree: each way in which a tree can differ is found, and told apart") {
