@@ -90,7 +90,7 @@ TEST_CASE("tree: a tree that is as it was made has no faults") {
 
 TEST_CASE("tree: in several threads the same is found as in one") {
   SampleTree tree;
-  for (int i = 0; i < 20; ++i) {
+  for (unsigned i = 0; i < 20; ++i) {
     tree.add(("libx.so." + std::to_string(i)).c_str(), std::string(1'000U * (20U - i), 'x'));
   }
   write(tree.at("libx.so.3"), std::string(17'000, 'y'));
