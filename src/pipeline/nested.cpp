@@ -16,9 +16,10 @@ namespace {
 
 // Which bundle people mean when a bundle holds several, likeliest first. A local repository of
 // cuda-compat has one of the first; a CUDA toolkit's installer one of the second; a driver's local
-// repository holds dozens, of which these have libcuda.
-constexpr std::array<std::string_view, 6> kLikely{"cuda-compat-[0-9]*",        "NVIDIA-Linux-*.run",
-                                                  "libnvidia-compute-[0-9]*",  "libcuda1_*",
+// repository holds dozens, of which these have libcuda and all that goes with it. (Debian's
+// libcuda1 lacks its compilers.)
+constexpr std::array<std::string_view, 5> kLikely{"cuda-compat-[0-9]*", "NVIDIA-Linux-*.run",
+                                                  "libnvidia-compute-[0-9]*",
                                                   "nvidia-driver-cuda-libs-*", "cuda-compat-*"};
 
 // At most this many are named in a message.
@@ -117,7 +118,8 @@ Result<std::optional<NestedBundle>> NestedFinder::choose() {
                  .what = "bundle holds several bundles",
                  .expected = "--member to say which",
                  .found = listed(likely_),
-                 .hint = "--member '" + likely_.front() + "'"};
+                 .hint = "--member '" + likely_.front() +
+                         "', or take out those that belong together, and name them all"};
   }
   if (likely_.empty() && !member_.empty()) {
     return Error{.code = Errc::not_recognized,
