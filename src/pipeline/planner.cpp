@@ -376,24 +376,30 @@ class Planner {
     return Done{};
   }
 
+  /// Whether something of the bundle is in the tree.
+  [[nodiscard]] bool is_used(std::size_t bundle) const {
+    return std::any_of(plan_.files.begin(), plan_.files.end(),
+                       [bundle](const PlannedFile& file) { return file.bundle == bundle; });
+  }
+
   /// The licences of all bundles that something was taken from, each text once.
   [[nodiscard]] std::string licence() const {
-    std::vector<std::pair<std::string, std::string>> named;  // text, bundle's name
-    for (const auto& [bundle, text] : contents_.licences) {
-      const bool used = std::any_of(plan_.files.begin(), plan_.files.end(),
-                                    [&](const auto& file) { return file.bundle == bundle; });
-      const bool known = std::any_of(named.begin(), named.end(),
-                                     [&](const auto& one) { return one.first == text; });
-      if (used && !known) {
-        named.emplace_back(text, bundles_[bundle].info.name);
+    std::vector<std::size_t> distinct;  // numbers of bundles
+    for (const auto& one : contents_.licences) {
+      const bool is_known = std::any_of(distinct.begin(), distinct.end(), [&](std::size_t bundle) {
+        return contents_.licences.at(bundle) == one.second;
+      });
+      if (is_used(one.first) && !is_known) {
+        distinct.push_back(one.first);
       }
     }
-    if (named.size() == 1) {
-      return named.front().first;
-    }
     std::string out;
-    for (const auto& [text, name] : named) {
-      out += (out.empty() ? "==== " : "\n==== ") + name + " ====\n" + text;
+    for (const std::size_t bundle : distinct) {
+      if (distinct.size() > 1) {
+        out.append(out.empty() ? "==== " : "\n==== ");
+        out.append(bundles_[bundle].info.name).append(" ====\n");
+      }
+      out.append(contents_.licences.at(bundle));
     }
     return out;
   }
@@ -441,9 +447,8 @@ class Planner {
   /// Whoever names several bundles wants something of each.
   void warn_of_unused_bundles() {
     for (std::size_t i = 0; i < bundles_.size(); ++i) {
-      const bool used = std::any_of(plan_.files.begin(), plan_.files.end(),
-                                    [i](const PlannedFile& file) { return file.bundle == i; }) ||
-                        std::any_of(bundles_.begin(), bundles_.end(),
+      const bool used =
+          is_used(i) || std::any_of(bundles_.begin(), bundles_.end(),
                                     [i](const ReadBundle& one) { return one.inside == i; });
       if (used) {
         continue;
