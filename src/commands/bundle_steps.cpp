@@ -117,6 +117,7 @@ std::string describe_verification(const pipeline::BundleInfo& info,
 std::vector<std::string> describe_verifications(const std::vector<pipeline::ReadBundle>& bundles,
                                                 pipeline::Verify verify) {
   std::vector<std::string> lines;
+  lines.reserve(bundles.size());
   for (const pipeline::ReadBundle& one : bundles) {
     lines.push_back((bundles.size() == 1 ? "" : one.info.name + ": ") +
                     describe_verification(one.info, one.verification, verify));

@@ -14,6 +14,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define COMPATPACK_LEAK_CHECKS
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define COMPATPACK_LEAK_CHECKS
+#endif
+#endif
+
 namespace compatpack::io {
 namespace {
 
@@ -94,9 +102,13 @@ constexpr std::uint32_t kArchitecture = 0;  // no filter
 #endif
 
 // What leads out of the process, and what would get around this filter.
-constexpr auto kForbidden =
-    std::to_array<std::uint32_t>({SYS_socket, SYS_connect, SYS_bind, SYS_execve, SYS_execveat,
-                                  SYS_ptrace, SYS_process_vm_writev, SYS_io_uring_setup});
+constexpr auto kForbidden = std::to_array<std::uint32_t>({
+  SYS_socket, SYS_connect, SYS_bind, SYS_execve, SYS_execveat, SYS_process_vm_writev,
+      SYS_io_uring_setup,
+#if !defined(COMPATPACK_LEAK_CHECKS)
+      SYS_ptrace,  // which the sanitizers look for leaks with
+#endif
+});
 
 constexpr std::uint32_t kX32 = 0x40000000;  // system calls of x86-64's 32-bit twin, from here on
 

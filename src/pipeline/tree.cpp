@@ -121,6 +121,7 @@ Result<std::vector<TreeFault>> check_files(const io::TreeFolder& folder,
                                            const std::vector<ReceiptFile>& files, TreeCheck how,
                                            unsigned jobs) {
   std::vector<const ReceiptFile*> order;
+  order.reserve(files.size());
   for (const ReceiptFile& file : files) {
     order.push_back(&file);
   }
