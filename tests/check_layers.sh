@@ -25,6 +25,7 @@ BEGIN {
 
   # Headers that the build makes, and who may include them.
   generated["activation_templates.hpp"] = "src/pipeline/activation.cpp"
+  generated["modulefile_templates.hpp"] = "src/pipeline/modulefile.cpp"
   generated["compat_matrix_csv.hpp"] = "src/knowledge/compat_table.cpp"
 
   # A header (a regular expression on its name), and the files that may include it.

@@ -49,6 +49,7 @@ struct Raw {
   bool repair = false;
   std::string tree;
   std::string shell = "sh";
+  std::string module_format = "lua";
   commands::HostOptions host;
   std::string application;
   unsigned timeout_s = 60;
@@ -163,6 +164,7 @@ struct Commands {
   CLI::App* list;
   CLI::App* verify;
   CLI::App* env;
+  CLI::App* module;
   CLI::App* check;
   CLI::App* probe;
   CLI::App* trial;
@@ -209,6 +211,27 @@ void add_host_commands(CLI::App& app, Raw& raw, Commands& all) {
   add_table(*all.matrix, raw);
 }
 
+void add_tree_commands(CLI::App& app, Raw& raw, Commands& all) {
+  all.env =
+      app.add_subcommand("env", "print code that activates a tree: eval \"$(compatpack env DIR)\"");
+  all.env->add_option("TREE", raw.tree, "a tree that extract made")->required()->type_name("");
+  all.env->add_option("--shell", raw.shell, "sh (default), fish or csh")
+      ->check(one_of({"sh", "fish", "csh"}))
+      ->type_name("SHELL");
+
+  all.module = app.add_subcommand("module",
+                                  "print a modulefile for a tree, for Lmod or Environment Modules");
+  all.module->add_option("TREE", raw.tree, "a tree that extract made")->required()->type_name("");
+  all.module
+      ->add_option("--format", raw.module_format,
+                   "lua (default), for Lmod, or tcl, for Environment Modules")
+      ->check(one_of({"lua", "tcl"}))
+      ->type_name("FORMAT");
+  all.module
+      ->add_option("--prefix", raw.prefix, "where the tree will live, if that is not where it is")
+      ->type_name("PATH");
+}
+
 Commands add_commands(CLI::App& app, Raw& raw) {
   Commands all{};
   all.extract = app.add_subcommand("extract", "verify a bundle and make a compat tree of it");
@@ -245,15 +268,10 @@ Commands add_commands(CLI::App& app, Raw& raw) {
   add_bundle(*all.verify, raw, "a bundle or a tree");
   all.verify->add_flag("--repair", raw.repair, "mend links and modes of a tree");
 
-  all.env =
-      app.add_subcommand("env", "print code that activates a tree: eval \"$(compatpack env DIR)\"");
-  all.env->add_option("TREE", raw.tree, "a tree that extract made")->required()->type_name("");
-  all.env->add_option("--shell", raw.shell, "sh (default), fish or csh")
-      ->check(one_of({"sh", "fish", "csh"}))
-      ->type_name("SHELL");
+  add_tree_commands(app, raw, all);
   add_host_commands(app, raw, all);
   for (CLI::App* const command : {all.extract, all.inspect, all.list, all.verify, all.env,
-                                  all.check, all.probe, all.run, all.matrix}) {
+                                  all.module, all.check, all.probe, all.run, all.matrix}) {
     add_common(*command, raw);
     command->fallthrough(false);
   }
@@ -422,6 +440,10 @@ Invocation invocation_of(const Commands& commands, Raw raw, const commands::Env&
   } else if (*commands.verify) {
     invocation.command =
         commands::VerifyOptions{{std::move(raw.bundle), std::move(raw.reading)}, raw.repair};
+  } else if (*commands.module) {
+    invocation.command = commands::ModuleOptions{
+        std::move(raw.tree), std::move(raw.prefix),
+        raw.module_format == "tcl" ? pipeline::ModuleFormat::tcl : pipeline::ModuleFormat::lua};
   } else if (*commands.check) {
     invocation.command = commands::CheckOptions{{std::move(raw.bundle), std::move(raw.reading)},
                                                 std::move(raw.host),

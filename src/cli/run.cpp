@@ -43,6 +43,9 @@ Result<int> run_command(const Invocation& invocation, const commands::Env& env,
             return commands::run_verify(options, env, console);
           },
           [&](const commands::EnvOptions& options) { return commands::run_env(options, console); },
+          [&](const commands::ModuleOptions& options) {
+            return commands::run_module(options, console);
+          },
           [&](const commands::CheckOptions& options) {
             return commands::run_check(options, env, console);
           },

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/pipeline/activation.hpp"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "compatpack/base/text.hpp"
 
 #include "activation_templates.hpp"
+#include "text_template.hpp"
 
 namespace compatpack::pipeline {
 namespace {
@@ -53,27 +53,12 @@ std::string csh_quoted(std::string_view text) {
 // Newer than any driver, and still a number that every shell can compare.
 constexpr std::string_view kNewerThanAny = "999999999.0";
 
-/// `text` with its places filled in. What is filled in is not looked at again, so that a path may
-/// hold such words.
 std::string filled(std::string_view text, std::string_view prefix, const ActivationFacts& facts) {
   const std::string driver = facts.driver ? facts.driver->text() : "of unknown version";
   const std::string compared = facts.driver ? driver : std::string(kNewerThanAny);
-  const std::array<std::pair<std::string_view, std::string_view>, 3> places{
+  const std::array<TemplatePlace, 3> places{
       {{"@PREFIX@", prefix}, {"@DRIVER@", driver}, {"@COMPARED@", compared}}};
-  std::string out;
-  while (!text.empty()) {
-    const auto* const place = std::find_if(places.begin(), places.end(), [text](const auto& one) {
-      return text.starts_with(one.first);
-    });
-    if (place != places.end()) {
-      out += place->second;
-      text.remove_prefix(place->first.size());
-    } else {
-      out += text.front();
-      text.remove_prefix(1);
-    }
-  }
-  return out;
+  return filled_template(text, places);
 }
 
 /// Variables of a process, looked up by name.

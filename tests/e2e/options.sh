@@ -103,6 +103,8 @@ json 0 verify driver.run
 json 0 verify tree
 json 0 env tree --shell fish
 expect_text document '"code"'
+json 0 module tree --prefix /apps/compat
+expect_text document '"modulefile"'
 # An error is no answer.
 expect_error 4 MD5 -- "$COMPATPACK" verify --json driver.run --md5 01234567890123456789012345678901
 expect_stdout ''

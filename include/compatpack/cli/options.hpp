@@ -20,9 +20,9 @@ struct Message {
 struct Invocation {
   commands::ConsoleStyle style = {};
   std::variant<Message, commands::ExtractOptions, commands::InspectOptions, commands::ListOptions,
-               commands::VerifyOptions, commands::EnvOptions, commands::CheckOptions,
-               commands::ProbeOptions, commands::TrialOptions, commands::RunOptions,
-               commands::MatrixOptions>
+               commands::VerifyOptions, commands::EnvOptions, commands::ModuleOptions,
+               commands::CheckOptions, commands::ProbeOptions, commands::TrialOptions,
+               commands::RunOptions, commands::MatrixOptions>
       command;
 };
 

@@ -14,6 +14,7 @@
 #include "compatpack/io/output_dir.hpp"
 #include "compatpack/pipeline/activation.hpp"
 #include "compatpack/pipeline/member_stream.hpp"
+#include "compatpack/pipeline/modulefile.hpp"
 #include "compatpack/pipeline/selection.hpp"
 #include "compatpack/pipeline/user_claims.hpp"
 
@@ -65,6 +66,12 @@ struct EnvOptions {
   pipeline::Shell shell = pipeline::Shell::sh;
 };
 
+struct ModuleOptions {
+  std::string tree;
+  std::string prefix = {};  ///< where the tree will live; "" for where it is
+  pipeline::ModuleFormat format = pipeline::ModuleFormat::lua;
+};
+
 /// Which host a command looks at.
 struct HostOptions {
   std::string root = "/";              ///< the folder that stands for its "/"
@@ -104,6 +111,7 @@ Result<int> run_inspect(const InspectOptions& options, const Env& env, Console& 
 Result<int> run_list(const ListOptions& options, const Env& env, Console& console);
 Result<int> run_verify(const VerifyOptions& options, const Env& env, Console& console);
 Result<int> run_env(const EnvOptions& options, Console& console);
+Result<int> run_module(const ModuleOptions& options, Console& console);
 Result<int> run_check(const CheckOptions& options, const Env& env, Console& console);
 Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& console);
 Result<int> run_trial(const TrialOptions& options);
