@@ -132,6 +132,16 @@ class Extract {
   /// Whether the target is already what is asked for; `made` is what that is, null if it is not
   /// known yet. Error conflict where it is something else that may not be replaced.
   Result<bool> look_at_target(const Receipt* made) {
+    auto answer = look_once(made);
+    // Another process may have put its tree in place between the receipt and the files: what is
+    // really in the way is there at a second look too.
+    if (!answer && answer.error().code == Errc::conflict) {
+      answer = look_once(made);
+    }
+    return answer;
+  }
+
+  Result<bool> look_once(const Receipt* made) {
     CP_TRY(TreePlace place, pipeline::look_at_tree(target_));
     replaces_ = place.kind == TreePlace::Kind::tree;
     if (place.kind == TreePlace::Kind::nothing) {
