@@ -1,0 +1,30 @@
+#!/bin/bash
+# A TaskProlog for Slurm: makes a compat tree active in each task of each job, on the nodes whose
+# driver is older than the tree. Slurm takes the lines "export NAME=value" that it prints into the
+# task's environment. In slurm.conf:
+#
+#   TaskProlog=/apps/compat/task-prolog.sh
+#
+# A user who does not want it says COMPATPACK_MODE=off; who wants another tree, COMPATPACK_JOB_TREE.
+# bash, as env.sh finds its own folder there.
+
+tree=${COMPATPACK_JOB_TREE:-/apps/compat/current}
+
+# Without the tree, jobs run as they did without this file.
+[ -r "$tree/env.sh" ] || exit 0
+
+# stderr of a TaskProlog is seen by nobody; what it prints as "print TEXT" is seen in the job's output.
+# shellcheck source=/dev/null
+said=$({ . "$tree/env.sh"; } 2>&1)
+while IFS= read -r line; do
+  [ -z "$line" ] || printf 'print %s\n' "$line"
+done <<<"$said"
+
+# shellcheck source=/dev/null
+. "$tree/env.sh" 2>/dev/null
+for name in LD_LIBRARY_PATH TRITON_LIBCUDA_PATH JULIA_CUDA_USE_COMPAT COMPATPACK_TREE \
+  _COMPATPACK_OLD_LD _COMPATPACK_OLD_TRITON _COMPATPACK_OLD_JULIA; do
+  if [ -n "${COMPATPACK_TREE+set}" ] && [ -n "${!name+set}" ]; then
+    printf 'export %s=%s\n' "$name" "${!name}"
+  fi
+done
