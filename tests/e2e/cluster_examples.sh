@@ -36,7 +36,7 @@ expect_status 0 -- env LD_LIBRARY_PATH=/x COMPATPACK_VERBOSE=1 "$prolog"
 expect_stdout "print compatpack: active: $tree, driver 550.54.15
 export LD_LIBRARY_PATH=$tree:/x"
 expect_stdout 'export _COMPATPACK_OLD_LD=/x'
-expect_status 0 -- env COMPATPACK_MODE=off "$prolog"
+expect_status 0 -- env LD_LIBRARY_PATH=/x COMPATPACK_MODE=off "$prolog"
 expect_stdout ''
 echo 580.1 >"$work/host"
 expect_status 0 -- "$prolog"
