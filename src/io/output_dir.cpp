@@ -197,16 +197,52 @@ void remove_stale_staging(const std::string& target) {
   }
 }
 
+MadeFolders::~MadeFolders() {
+  while (!made_.empty()) {
+    static_cast<void>(
+        ::unlinkat(made_.back().parent.get(), made_.back().name.c_str(), AT_REMOVEDIR));
+    made_.pop_back();
+  }
+}
+
+std::vector<int> MadeFolders::parents() const {
+  std::vector<int> folders;
+  folders.reserve(made_.size());
+  for (const Made& one : made_) {
+    folders.push_back(one.parent.get());
+  }
+  return folders;
+}
+
+Result<Fd> MadeFolders::make(const std::string& path) {
+  Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.is_open()) {
+    return folder;
+  }
+  const int reason = errno;
+  const auto parts = split_target(path);
+  if (reason != ENOENT || !parts) {
+    return io_error("cannot open the folder", path, reason);
+  }
+  CP_TRY(Fd parent, make(parts->parent));
+  // Another process may make it too; then it is its own.
+  if (::mkdirat(parent.get(), parts->name.c_str(), 0777) == 0) {
+    folder = Fd(::openat(parent.get(), parts->name.c_str(), kFolderFlags));
+    made_.push_back({std::move(parent), parts->name});
+  } else if (errno == EEXIST) {
+    folder = Fd(::openat(parent.get(), parts->name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  } else {
+    return io_error("cannot make the folder", path, errno);
+  }
+  return folder.is_open() ? Result<Fd>(std::move(folder))
+                          : io_error("cannot open the folder", path, errno);
+}
+
 Result<std::unique_ptr<OutputDir>> OutputDir::stage(const std::string& target,
                                                     Durability durability) {
   CP_TRY(TargetPath path, split_target(target));
-  Fd parent(::open(path.parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!parent.is_open()) {
-    const int reason = errno;
-    Error error = io_error("cannot open the folder", path.parent, reason);
-    error.hint = reason == ENOENT ? "make it first: mkdir -p " + path.parent : "";
-    return error;
-  }
+  MadeFolders made;
+  CP_TRY(Fd parent, made.make(path.parent));
   remove_stale(parent, path.name);
   for (int i = 0; i < kNameTries; ++i) {
     std::string staging_name = staging_prefix(path.name) + random_suffix();
@@ -231,17 +267,19 @@ Result<std::unique_ptr<OutputDir>> OutputDir::stage(const std::string& target,
     if (locked_out || ::fstat(staging.get(), &facts) != 0 || facts.st_nlink == 0) {
       continue;
     }
-    std::unique_ptr<OutputDir> dir(new OutputDir(target, std::move(parent), std::move(staging_name),
-                                                 std::move(staging), std::move(path.name)));
+    std::unique_ptr<OutputDir> dir(new OutputDir(target, std::move(made), std::move(parent),
+                                                 std::move(staging_name), std::move(staging),
+                                                 std::move(path.name)));
     dir->durability_ = durability;
     return dir;
   }
   return io_error("cannot find a free name in", path.parent, EEXIST);
 }
 
-OutputDir::OutputDir(std::string target, Fd parent, std::string staging_name, Fd staging,
-                     std::string name)
-    : target_(std::move(target)),
+OutputDir::OutputDir(std::string target, MadeFolders made, Fd parent, std::string staging_name,
+                     Fd staging, std::string name)
+    : made_(std::move(made)),
+      target_(std::move(target)),
       parent_(std::move(parent)),
       staging_name_(std::move(staging_name)),
       staging_(std::move(staging)),
@@ -347,7 +385,9 @@ Result<Done> OutputDir::commit(Replace replace) {
     return io_error("cannot set the mode of", target_, errno);
   }
   if (durability_ == Durability::none) {
-    return publish(replace);
+    CP_CHECK(publish(replace));
+    made_.keep();
+    return Done{};
   }
   if (fsync_retrying(staging_.get()) != 0 && errno != EINVAL) {
     return io_error("cannot write to disk", target_, errno);
@@ -355,6 +395,10 @@ Result<Done> OutputDir::commit(Replace replace) {
   CP_CHECK(publish(replace));
   // The tree is there; that its name lasts through a power cut is asked for, and cannot be undone.
   static_cast<void>(fsync_retrying(parent_.get()));
+  for (const int folder : made_.parents()) {
+    static_cast<void>(fsync_retrying(folder));
+  }
+  made_.keep();
   return Done{};
 }
 
@@ -420,6 +464,9 @@ Result<Done> OutputDir::swap_with_target() {
 std::vector<AllowedFolder> OutputDir::allowed_folders() {
   std::vector<AllowedFolder> allowed{{staging_.get(), AllowedFolder::What::contents},
                                      {parent_.get(), AllowedFolder::What::entries}};
+  for (const int folder : made_.parents()) {
+    allowed.push_back({folder, AllowedFolder::What::entries});
+  }
   old_ = Fd(::openat(parent_.get(), name_.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (old_.is_open()) {
     allowed.push_back({old_.get(), AllowedFolder::What::removal});

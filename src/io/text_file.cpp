@@ -3,7 +3,9 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,6 +53,19 @@ Result<std::string> absolute_folder(const std::string& path) {
 }
 
 Result<std::string> absolute_tree(const std::string& path) {
+  CP_TRY(const TargetPath parts, split_target(path));
+  if (::access(parts.parent.c_str(), F_OK) != 0 && errno == ENOENT) {
+    // Folders that are to be made: links are resolved as far as there is something.
+    std::error_code fault;
+    const std::filesystem::path whole(parts.parent == "/" ? "/" + parts.name
+                                                          : parts.parent + "/" + parts.name);
+    const auto resolved =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(whole, fault), fault);
+    if (fault) {
+      return io_error("cannot look at", path, fault.value());
+    }
+    return resolved.string();
+  }
   CP_TRY(std::string target, absolute_target(path));
   struct stat facts {};
   if (::lstat(target.c_str(), &facts) != 0 || !S_ISLNK(facts.st_mode)) {

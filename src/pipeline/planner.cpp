@@ -63,10 +63,10 @@ std::string describe_bundle(const BundleInfo& info, const Contents& contents) {
       })) {
     return "a package of kernel modules";
   }
-  if (contents.paths.empty()) {
-    return what + " with nothing in it";
-  }
-  return what + " that begins with " + contents.paths.front();
+  const auto first = std::find_if(contents.paths.begin(), contents.paths.end(),
+                                  [](const std::string& path) { return path != "."; });
+  return what +
+         (first == contents.paths.end() ? " with nothing in it" : " that begins with " + *first);
 }
 
 class Planner {

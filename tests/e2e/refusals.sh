@@ -112,7 +112,9 @@ target 1 "system's library folders" in/lib/compat
 target 1 "system's library folders" /usr/share/../lib/compat
 target 2 'not a folder that can be made' /
 target 2 'not a folder that can be made' ''
-target 1 'mkdir -p' work/absent/tree
+echo text >in/file
+target 1 'is not a folder' in/file/tree
+target 1 'Not a directory' in/file/below/tree
 
 mkdir work/closed
 chmod 555 work/closed

@@ -127,3 +127,13 @@ for file in from-run/*.so*; do
   expect_same "$file" "from-toolkit/${file#*/}"
 done
 expect_equal "$(find . -name '.*compatpack*' -o -name '.nested*')" ''
+
+# --- folders above the target are made, and none is left where there is no tree ---
+
+expect_status 0 -- "$COMPATPACK" extract driver.run --out usr/local/cuda/compat
+expect_file usr/local/cuda/compat/libcuda.so.535.54.03
+printf x | dd of=driver.run bs=1 seek=60000 conv=notrunc 2>/dev/null
+expect_error 4 'does not match' -- "$COMPATPACK" extract driver.run --out opt/local/cuda/compat
+expect_no opt
+expect_error 4 'does not match' -- "$COMPATPACK" extract driver.run --out opt/local/cuda/compat --dry-run
+expect_no opt

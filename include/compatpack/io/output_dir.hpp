@@ -42,10 +42,38 @@ enum class FileMode : unsigned {
   program = 0755,
 };
 
+/// Folders that were made on the way to another; removed at the end of the scope, if they are still
+/// empty, unless keep() was called.
+class MadeFolders {
+ public:
+  MadeFolders() = default;
+  MadeFolders(const MadeFolders&) = delete;
+  MadeFolders& operator=(const MadeFolders&) = delete;
+  MadeFolders(MadeFolders&& other) noexcept = default;
+  MadeFolders& operator=(MadeFolders&&) = delete;
+  ~MadeFolders();
+
+  /// Makes what is missing of `path`, as mkdir -p does, and opens it. Error io, with `subject`.
+  Result<Fd> make(const std::string& path);
+
+  void keep() { made_.clear(); }
+
+  /// The folders that something was made in; the first is the one that was there.
+  [[nodiscard]] std::vector<int> parents() const;
+
+ private:
+  struct Made {
+    Fd parent;
+    std::string name;
+  };
+  std::vector<Made> made_;  // the outermost first
+};
+
 class OutputDir {
  public:
   /// Makes a staging folder beside `target`, and removes those that dead processes left there.
-  /// `target` is a path whose parent exists; it need not exist itself.
+  /// Neither `target` nor the folders above it need exist; those that were made go again, unless
+  /// commit() succeeds.
   ///
   /// Errors, with `subject` set: io.
   static Result<std::unique_ptr<OutputDir>> stage(const std::string& target,
@@ -81,20 +109,23 @@ class OutputDir {
   Result<Done> commit(Replace replace);
 
   /// What confine() must allow, so that all of the above works, and the tree that stands at the
-  /// target can be replaced. Valid as long as this.
+  /// target can be replaced. One that another process puts there later can be too, but what is
+  /// left of it is removed by the next stage(). Valid as long as this.
   std::vector<AllowedFolder> allowed_folders();
 
   /// Whether files below the target cannot be run or loaded (a noexec mount).
   [[nodiscard]] bool is_noexec() const;
 
  private:
-  OutputDir(std::string target, Fd parent, std::string staging_name, Fd staging, std::string name);
+  OutputDir(std::string target, MadeFolders made, Fd parent, std::string staging_name, Fd staging,
+            std::string name);
   [[nodiscard]] std::string shown(const FileName& name) const;
   Result<Done> sync_oldest();
   Result<Done> publish(Replace replace);
   Result<Done> swap_with_target();
 
   Durability durability_ = Durability::synced;
+  MadeFolders made_;    // above the target
   std::string target_;  // as the user wrote it, for messages
   Fd parent_;
   std::string staging_name_;  // below parent_; empty after commit()

@@ -15,7 +15,7 @@ namespace compatpack::io {
 /// not a regular file.
 Result<std::optional<std::string>> read_text_file(const std::string& path, ByteCount max);
 
-/// absolute_target(), and where a link stands at `path`, the place that it leads to: a tree is put
+/// absolute_target(), but that the parent need not exist either, and where a link stands at `path`, the place that it leads to: a tree is put
 /// there, and not in place of the link. Error conflict for a link that leads nowhere.
 Result<std::string> absolute_tree(const std::string& path);
 
