@@ -102,7 +102,8 @@ void warn_of_missing_libraries(const Question& question) {
     }
   }
   for (const auto& [stems, without] : missing) {
-    question.out.warnings.push_back("the package lacks " + stems + ": " + without);
+    question.out.warnings.push_back(
+        std::string("the package lacks ").append(stems).append(": ").append(without));
   }
 }
 

@@ -99,7 +99,7 @@ constexpr std::size_t kStride = 4 * kRegister;
   const __m128i by_stride = _mm_set_epi64x(power(8 * kStride + 64), power(8 * kStride));
   const __m128i by_register = _mm_set_epi64x(power(8 * kRegister + 64), power(8 * kRegister));
   // NOLINTNEXTLINE(modernize-avoid-c-arrays): the type has attributes that a template drops
-  __m128i sums[4] = {load(&bytes[0]), load(&bytes[16]), load(&bytes[32]), load(&bytes[48])};
+  __m128i sums[4] = {load(bytes.data()), load(&bytes[16]), load(&bytes[32]), load(&bytes[48])};
   sums[0] = _mm_xor_si128(sums[0], _mm_set_epi32(static_cast<int>(crc), 0, 0, 0));
   std::span<const std::byte> rest = bytes.subspan(kStride);
   for (; rest.size() >= kStride; rest = rest.subspan(kStride)) {
@@ -112,7 +112,7 @@ constexpr std::size_t kStride = 4 * kRegister;
     sum = _mm_xor_si128(fold(sum, by_register), sums[i]);
   }
   for (; !rest.empty(); rest = rest.subspan(kRegister)) {
-    sum = _mm_xor_si128(fold(sum, by_register), load(&rest[0]));
+    sum = _mm_xor_si128(fold(sum, by_register), load(rest.data()));
   }
   std::array<std::byte, kRegister> left{};
   const __m128i in_order =
@@ -124,8 +124,8 @@ constexpr std::size_t kStride = 4 * kRegister;
 // NOLINTEND(portability-simd-intrinsics)
 
 bool has_clmul() {
-  static const bool kHas =
-      __builtin_cpu_supports("ssse3") != 0 && __builtin_cpu_supports("pclmul") != 0;
+  static const bool kHas = static_cast<bool>(__builtin_cpu_supports("ssse3")) &&
+                           static_cast<bool>(__builtin_cpu_supports("pclmul"));
   return kHas;
 }
 
