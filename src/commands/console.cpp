@@ -44,7 +44,7 @@ std::string human_size(ByteCount size) {
 Console::~Console() { erase_progress(); }
 
 void Console::answer(std::string_view line) {
-  if (!style_.json && style_.verbosity != Verbosity::quiet) {
+  if (has_answer()) {
     erase_progress();
     env_.out << line << '\n';
   }

@@ -416,7 +416,7 @@ class Extract {
 
   /// What `check` would say on this host. Where the host cannot be looked at, nothing.
   void print_expectation(const pipeline::Plan& plan) {
-    if (env_.host_root.empty() || !plan.driver) {
+    if (env_.host_root.empty() || !plan.driver || !console_.has_answer()) {
       return;
     }
     const auto look = look_at_host({.root = env_.host_root}, env_, target_, "");

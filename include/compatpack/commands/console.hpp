@@ -59,6 +59,11 @@ class Console final : public io::ReadObserver {
   [[nodiscard]] bool json() const { return style_.json; }
   [[nodiscard]] bool verbose() const { return style_.verbosity == Verbosity::verbose; }
 
+  /// Whether answer() shows anything: what is only for that need not be found out.
+  [[nodiscard]] bool has_answer() const {
+    return !style_.json && style_.verbosity != Verbosity::quiet;
+  }
+
   /// A line of the answer for people, without its line end; nothing under --json or --quiet.
   void answer(std::string_view line);
 
