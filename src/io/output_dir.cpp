@@ -265,6 +265,9 @@ Result<std::unique_ptr<OutputDir>> OutputDir::stage(const std::string& target,
     // Between mkdir and flock another process may take the folder for a dead one's and remove it.
     struct stat facts {};
     if (locked_out || ::fstat(staging.get(), &facts) != 0 || facts.st_nlink == 0) {
+      // It need not be removed by who has taken it: where locks say nothing of other machines, only
+      // a folder that is a day old is. It is our own, and empty.
+      ::unlinkat(parent.get(), staging_name.c_str(), AT_REMOVEDIR);
       continue;
     }
     std::unique_ptr<OutputDir> dir(new OutputDir(target, std::move(made), std::move(parent),

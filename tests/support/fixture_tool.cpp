@@ -19,7 +19,9 @@
 #include "compatpack/base/version.hpp"
 
 #include "support/compress.hpp"
+#include "support/deb_file.hpp"
 #include "support/elf_file.hpp"
+#include "support/rpm_file.hpp"
 #include "support/run_file.hpp"
 #include "support/sample_driver.hpp"
 #include "support/tar_file.hpp"
@@ -40,6 +42,9 @@ constexpr std::string_view kUsage = R"(fixture_tool: makes bundles to test with
       --era 1.5|2.0|2.1|2.3|2.4.0|2.4.2|2.4.3|2.4.5|2.5|2.6|2.7   (2.4.5)
       --label TEXT  --licence FILE  --raw-licence FILE  --banner VERSION
       --sha256  --base64  --chunk FILE (compressed tar; again for more)
+  fixture_tool deb          --out FILE [content]   with md5sums
+  fixture_tool rpm          --out FILE [content]   with all digests
+      --package NAME         (cuda-compat-12-4) of a .deb
   fixture_tool tar          --out FILE [content]
       --link NAME=TARGET  --hardlink NAME=TARGET  --fifo NAME  --device NAME
       --folder NAME          put in as they come, names unchecked
@@ -216,6 +221,50 @@ std::vector<SampleMember> given_members(Arguments& arguments) {
        }},
   });
   return members;
+}
+
+/// The members that the options name, or those of a driver.
+std::vector<SampleMember> content_of(Arguments& arguments) {
+  auto members = given_members(arguments);
+  return members.empty() ? driver_members(arguments) : members;
+}
+
+NamedCompression compression_of(Arguments& arguments, const std::string& usual) {
+  const std::string name = arguments.last("compress", usual);
+  const auto how = compression_named(name);
+  if (!how) {
+    throw UsageError("--compress does not know " + name);
+  }
+  return *how;
+}
+
+std::string make_package_deb(Arguments& arguments) {
+  const auto members = content_of(arguments);
+  const NamedCompression how = compression_of(arguments, "zstd");
+  std::string sums;
+  for (const SampleMember& member : members) {
+    if (!member.path.ends_with('/')) {
+      sums +=
+          digest_of(compatpack::DigestAlgorithm::md5, member.content) + "  " + member.path + "\n";
+    }
+  }
+  const std::string control = "Package: " + arguments.last("package", "cuda-compat-12-4") +
+                              "\nVersion: " + arguments.last("version", "535.54.03") +
+                              "-1\nArchitecture: amd64\nMaintainer: nobody\nDescription: test\n";
+  TarFile facts;
+  facts.file("./control", control).file("./md5sums", sums);
+  return make_deb(facts.bytes(), compress(how.compression, make_driver_tar(members), how.options))
+      .bytes();
+}
+
+std::string make_package_rpm(Arguments& arguments) {
+  RpmFile rpm;
+  for (const SampleMember& member : content_of(arguments)) {
+    if (!member.path.ends_with('/')) {
+      rpm.file("/" + member.path, member.content, 0100000U | member.mode);
+    }
+  }
+  return rpm.with_compression(compression_of(arguments, "zstd").compression).bytes();
 }
 
 struct Payload {
@@ -450,6 +499,8 @@ int run(int count, char** words) {
   const std::map<std::string, std::string (*)(Arguments&)> commands = {
       {"nvidia-run", make_nvidia_run},
       {"upstream-run", make_upstream_run},
+      {"deb", make_package_deb},
+      {"rpm", make_package_rpm},
       {"tar", make_tar},
       {"elf", make_elf}};
   const std::string name = count > 1 ? words[1] : "";
