@@ -563,3 +563,34 @@ TEST_CASE("archive: the limits are kept, and what reaches them is read") {
   CHECK(error_of(tar, limits(3, 7, 10)).expected == "at most 10 bytes");
   CHECK(error_of(tar, limits(2, 7, 11)).expected == "at most 2");
 }
+
+TEST_CASE("archive: long names and headers of pax in a row do no harm, and many are refused") {
+  struct Case {
+    const char* name;
+    char flag;
+    std::string content;
+  };
+  const Case cases[] = {{"GNU's long name", 'L', "long\0"s},
+                        {"GNU's long target", 'K', "long\0"s},
+                        {"a header of pax", 'x', "13 path=long\n"},
+                        {"a global header of pax", 'g', "10 a=long\n"}};
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    const auto chain = [&c](int length) {
+      TarFile tar;
+      for (int i = 0; i < length; ++i) {
+        tar.file("header", c.content).with_type_flag(c.flag);
+      }
+      return tar.file("short", "x");
+    };
+    const Unpacked few = unpack(chain(3));
+    if (few.error) {
+      CHECK(few.error->code == Errc::corrupt);
+    } else {
+      REQUIRE(few.members.size() == 1);
+      CHECK(few.members[0].content == "x");
+    }
+    // Each is a call within a call for libarchive, which has to end it before the stack does.
+    CHECK(error_of(chain(20'000)).code == Errc::corrupt);
+  }
+}

@@ -45,6 +45,37 @@ Error at_payload(Error error) {
   return error;
 }
 
+/// What a payload unpacks to, up to where that is so much more than its size that it is a bomb.
+class RatioGuard final : public io::Source {
+ public:
+  /// `stored` is what `unpacked` decompresses, `size` what it had before anything was read of it.
+  RatioGuard(io::Source& unpacked, const io::LimitedSource& stored, ByteCount size,
+             const Limits& limits)
+      : unpacked_(unpacked), stored_(stored), size_(size), limits_(limits) {}
+
+  Result<std::size_t> read(std::span<std::byte> into) override {
+    CP_TRY(const std::size_t count, unpacked_.read(into));
+    total_ += count;
+    const std::uint64_t packed = size_.value - stored_.missing().value;
+    if (total_ > limits_.ratio_from.value && total_ / limits_.ratio >= packed) {
+      return Error{.code = Errc::limit,
+                   .what = "payload unpacks to far more than its size",
+                   .expected = "at most " + std::to_string(limits_.ratio) + " times as much",
+                   .found = "more than " + std::to_string(total_) + " bytes out of " +
+                            std::to_string(packed),
+                   .hint = "no driver does; this is made to fill memory or a disk"};
+    }
+    return count;
+  }
+
+ private:
+  io::Source& unpacked_;
+  const io::LimitedSource& stored_;
+  ByteCount size_;
+  const Limits& limits_;
+  std::uint64_t total_ = 0;
+};
+
 class Pass {
  public:
   Pass(Bundle& bundle, const ReadOptions& options, MemberVisitor& visitor)
@@ -81,7 +112,7 @@ class Pass {
       return *failure;
     }
     return Verification{checker.whole_sha256(), checker.checked(), members_checked_,
-                        std::move(warnings_), stopped_, options_.signed_by};
+                        std::move(warnings_),   stopped_,          options_.signed_by};
   }
 
  private:
@@ -127,7 +158,8 @@ class Pass {
     if (!decoder) {
       return at_payload(std::move(decoder).error());
     }
-    if (auto failure = read_unpacked(**decoder); failure || stopped_) {
+    RatioGuard unpacked(**decoder, stored, payload.size(), options_.limits);
+    if (auto failure = read_unpacked(unpacked); failure || stopped_) {
       return failure;
     }
     if (const ByteCount trailing = (*decoder)->trailing(); trailing.value > 0) {

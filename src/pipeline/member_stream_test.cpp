@@ -140,6 +140,17 @@ TEST_CASE("member_stream: names that leave the folder refuse the bundle") {
   }
 }
 
+TEST_CASE(
+    "member_stream: what a header of pax puts in place of a name is looked at, not the name") {
+  const Error path = error_of(TarFile().file("ok", "1").with_pax("path", "../x"));
+  CHECK(path.code == Errc::unsafe_path);
+  CHECK(path.found == "../x");
+
+  const Error link = error_of(
+      TarFile().file("ok", "1").hardlink("also", "ok").with_pax("linkpath", "/etc/passwd"));
+  CHECK(link.code == Errc::unsafe_path);
+}
+
 TEST_CASE("member_stream: devices, FIFOs and sockets refuse the bundle") {
   for (const TarFile& tar :
        {TarFile().fifo("x"), TarFile().character_device("x"), TarFile().block_device("x")}) {
@@ -356,4 +367,26 @@ TEST_CASE("member_stream: limits on members hold") {
 
   REQUIRE_FALSE(read);
   CHECK(read.error().code == Errc::limit);
+}
+
+TEST_CASE("member_stream: a payload that unpacks to far more than its size is refused") {
+  for (const char* const name : {"gzip", "bzip2", "xz", "zstd", "lz4"}) {
+    CAPTURE(name);
+    const RunFile run = run_of(TarFile().file("zeros", std::string(200'000, '\0')), name);
+    Limits limits;
+    limits.ratio = 20;
+    limits.ratio_from = {100'000};
+    Pass bomb(run);
+
+    const auto read = bomb.read({.limits = limits});
+
+    REQUIRE_FALSE(read);
+    CHECK(read.error().code == Errc::limit);
+    CHECK(read.error().what == "payload unpacks to far more than its size");
+    CHECK(read.error().expected == "at most 20 times as much");
+    // What is small may be anything.
+    Pass small(run);
+    limits.ratio_from = {300'000};
+    CHECK(small.read({.limits = limits}));
+  }
 }

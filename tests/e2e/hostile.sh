@@ -112,6 +112,30 @@ expect_equal "$("$COMPATPACK" list hostile.run | tr -d -c '\033')" ''
 expect_equal "$("$COMPATPACK" list hostile.run | wc -l)" 2
 safe 'a name with a terminal sequence'
 
+# --- twins ---
+
+# Names are bytes: what differs in case, or in how Unicode writes an accent, is two files. On a file system that
+# takes them for one the second is refused, as any name that is taken.
+composed=$(printf 'libcaf\303\251.so.1')
+decomposed=$(printf 'libcafe\314\201.so.1')
+pack --text LIBCUDA.so.535.54.03=upper --text "$composed=one" --text "$decomposed=two"
+expect_status 0 -- "$COMPATPACK" extract hostile.run --out work/tree --include '*'
+expect_same work/tree/libcuda.so.535.54.03 library
+expect_text work/tree/LIBCUDA.so.535.54.03 upper
+expect_text "work/tree/$composed" one
+expect_text "work/tree/$decomposed" two
+harmless 'twins'
+rm -r work/tree
+
+# A name that comes twice: the later one counts, as for tar, and that is said.
+cp library later
+echo later >>later
+pack --file libcuda.so.535.54.03=later
+expect_status 0 -- "$COMPATPACK" extract hostile.run --out work/tree
+expect_stderr 'libcuda.so.535.54.03 stands in the bundle twice; the later one is taken'
+expect_same work/tree/libcuda.so.535.54.03 later
+rm -r work/tree
+
 # --- powers ---
 
 mkdir packed
@@ -131,21 +155,39 @@ rm -r work/tree
 
 # --- bombs ---
 
-# 400 MB of zeros, in a few kilobytes. In a member that nobody wants they
-# are passed over; memory does not grow with them.
-mkdir bomb
-cp library bomb/libcuda.so.535.54.03
-truncate -s 400M bomb/zeros
-tar -c -C bomb . | zstd -q -1 >bomb.tar.zst
-"$FIXTURE_TOOL" nvidia-run --out bomb.run --payload bomb.tar.zst --compress zstd
-(
-  # Kilobytes. Sanitizers ask for far more than they use.
+# bomb NAME SIZE: a driver's library, and so many zeros, in a few kilobytes.
+bomb() {
+  mkdir bomb
+  cp library bomb/libcuda.so.535.54.03
+  truncate -s "$2" bomb/zeros
+  tar -c -C bomb . | zstd -q -1 >bomb.tar.zst
+  rm -r bomb
+  "$FIXTURE_TOOL" nvidia-run --out "$1" --payload bomb.tar.zst --compress zstd
+}
+
+# in_little_memory CMD...: in kilobytes. Sanitizers ask for far more than they use.
+in_little_memory() (
   # shellcheck disable=SC3045 # dash, bash and busybox have it
   grep -q __asan_init "$COMPATPACK" || ulimit -v 600000
-  expect_status 0 -- "$COMPATPACK" extract bomb.run --out work/tree --jobs 1
+  "$@"
 )
+
+# In a member that nobody wants they are passed over; memory does not grow with them.
+bomb bomb.run 200M
+in_little_memory expect_status 0 -- "$COMPATPACK" extract bomb.run --out work/tree --jobs 1
 expect_equal "$(find work/tree -size +1M)" ''
 rm -r work/tree
+# More of them are not even read to their end.
+bomb bomb.run 1900M
+begun=$(date +%s)
+for option in --components=cuda '--include=*'; do
+  in_little_memory expect_error 3 'unpacks to far more than its size' -- \
+    "$COMPATPACK" extract bomb.run --out work/tree --jobs 1 "$option"
+  expect_stderr 'at most 500 times as much'
+  harmless 'a bomb'
+  expect_no work/tree
+done
+[ $(($(date +%s) - begun)) -lt 60 ] || fail 'a bomb' 'an end soon' "$(($(date +%s) - begun)) s"
 
 # --- headers ---
 
@@ -162,7 +204,10 @@ for field in label version_string targetdir script scriptargs TMPROOT TARGET_OS;
     *) fail "$field" 'status 0 or 3' "$status: $(cat err)" ;;
   esac
 done
-for lie in skip=999999 skip=0 skip=-1 skip=18446744073709551616 skip=1 size_decompress=99999 skip_decompress=0; do
+# Of one that is assigned twice the first counts, wherever a shell would go: what is unpacked is what was verified.
+twice='skip=999999
+skip=8'
+for lie in "$twice" skip=999999 skip=0 skip=-1 skip=18446744073709551616 skip=1 size_decompress=99999 skip_decompress=0; do
   "$FIXTURE_TOOL" nvidia-run --out hostile.run --field "$lie" --embed 100
   status=0
   timeout 20 "$COMPATPACK" extract hostile.run --out work/tree >out 2>err || status=$?

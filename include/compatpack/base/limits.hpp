@@ -13,10 +13,12 @@
 namespace compatpack {
 
 struct Limits {
-  ByteCount header{4U << 20U};            ///< script and embedded program before the payload
-  std::uint64_t members = 20'000;         ///< entries of one bundle
-  ByteCount member{2ULL << 30U};          ///< one member, unpacked
-  ByteCount unpacked{16ULL << 30U};       ///< all members together, unpacked
+  ByteCount header{4U << 20U};       ///< script and embedded program before the payload
+  std::uint64_t members = 20'000;    ///< entries of one bundle
+  ByteCount member{2ULL << 30U};     ///< one member, unpacked
+  ByteCount unpacked{16ULL << 30U};  ///< all members together, unpacked
+  std::uint64_t ratio = 500;  ///< unpacked to packed; drivers come to 5, zstd of zeros to 30,000
+  ByteCount ratio_from{256U << 20U};  ///< unpacked; what is smaller takes a moment and no memory
   ByteCount decoder_memory{256U << 20U};  ///< a decoder; zstd's own default window cap is 128 MiB
   ByteCount kept_text{4U << 20U};  ///< a text kept in memory: .manifest (150 KB), LICENSE (20 KB)
 };
