@@ -3,6 +3,7 @@
 // without NVIDIA's download. What it makes holds no NVIDIA code, and nothing in it runs.
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -44,7 +45,7 @@ constexpr std::string_view kUsage = R"(fixture_tool: makes bundles to test with
       --sha256  --base64  --chunk FILE (compressed tar; again for more)
   fixture_tool deb          --out FILE [content]   with md5sums
   fixture_tool rpm          --out FILE [content]   with all digests
-      --package NAME         (cuda-compat-12-4) of a .deb
+      --package NAME         (cuda-compat-12-4)
   fixture_tool tar          --out FILE [content]
       --link NAME=TARGET  --hardlink NAME=TARGET  --fifo NAME  --device NAME
       --folder NAME          put in as they come, names unchecked
@@ -259,6 +260,10 @@ std::string make_package_deb(Arguments& arguments) {
 
 std::string make_package_rpm(Arguments& arguments) {
   RpmFile rpm;
+  constexpr std::uint32_t kName = 1000;
+  constexpr std::uint32_t kVersion = 1001;
+  rpm.header().text(kName, arguments.last("package", "cuda-compat-12-4"));
+  rpm.header().text(kVersion, arguments.last("version", "535.54.03"));
   for (const SampleMember& member : content_of(arguments)) {
     if (!member.path.ends_with('/')) {
       rpm.file("/" + member.path, member.content, 0100000U | member.mode);
