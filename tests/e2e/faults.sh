@@ -18,7 +18,14 @@ for version in 535.54.03 550.54.15; do
 done
 mkdir work
 faults=0 # that were reached
+# Of many calls the walk leaves out more and more, the smaller this is; so large, and it leaves out none.
 skip=1000000
+least=300
+# Sanitizers make a run take many times as long.
+if grep -q __asan_init "$COMPATPACK"; then
+  skip=2
+  least=100
+fi
 quiet=--quiet
 harmless=0
 
@@ -155,7 +162,7 @@ reference='reference-deb'
 mv work/tree "$reference"
 walk_all
 echo "$bundle over a tree: with these $faults faults, $harmless of the runs"
-[ "$faults" -gt 300 ] || fail 'the walk' 'more than 300 faults' "$faults"
+[ "$faults" -ge "$least" ] || fail 'the walk' "at least $least faults" "$faults"
 
 # Without --quiet it looks at the host, to say whether the tree will work there: some hundred calls, of which
 # some are tried.
