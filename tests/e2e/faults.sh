@@ -89,7 +89,7 @@ walk() {
       what="$FAULT_CALL $FAULT_NUMBER: $FAULT_HOW, $bundle${old:+ over a tree}"
       [ "$FAULT_NUMBER" -lt 2000 ] || fail "$what" 'an end of it' 'none'
       attempt "$what"
-      [ -e reached ] || break
+      [ -s reached ] || break
       faults=$((faults + 1))
       FAULT_NUMBER=$((FAULT_NUMBER + 1 + FAULT_NUMBER / skip))
     done

@@ -10,7 +10,7 @@
  *                       read, pread and write; or "end": read and pread find the end of the file
  *   FAULT_ALSO=renameat2=EINVAL   each call of this function fails so, besides
  *   FAULT_NO_WAIT=1     fsync does nothing and is well, as a walk would take long otherwise
- *   FAULT_REACHED=PATH  this file is made when a call has failed by FAULT_NUMBER
+ *   FAULT_REACHED=PATH  this file gets a byte when a call has failed by FAULT_NUMBER
  *   FAULT_LOG=PATH      a line each of write, fsync, rename, link and chmod: the call, what it was
  *                       about, and of a rename its new name
  *
@@ -66,20 +66,37 @@ static int number_of_error(const char* name) {
   return EIO;
 }
 
-/* A file that only the shim knows of, opened past everything that it stands in for. */
-static void append(const char* variable, const char* text) {
+/* Files that only the shim knows of. They are opened when the program is loaded, past everything that
+ * the shim stands in for, since later the program may have given up the right to make them; and by
+ * numbers that the program's own descriptors do not reach. */
+static int reached = -1;
+static int logged = -1;
+
+static int open_for_appending(const char* variable) {
   const char* const path = getenv(variable);
   if (path == NULL) {
-    return;
+    return -1;
   }
-  const int before = errno;
   const int fd =
       (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const int high = fd < 0 ? -1 : (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 200);
   if (fd >= 0) {
-    syscall(SYS_write, fd, text, strlen(text));
     syscall(SYS_close, fd);
   }
-  errno = before;
+  return high;
+}
+
+__attribute__((constructor)) static void open_own_files(void) {
+  reached = open_for_appending("FAULT_REACHED");
+  logged = open_for_appending("FAULT_LOG");
+}
+
+static void append(int fd, const char* text) {
+  if (fd >= 0) {
+    const int before = errno;
+    syscall(SYS_write, fd, text, strlen(text));
+    errno = before;
+  }
 }
 
 /* What each call of a function comes to by FAULT_ALSO. */
@@ -105,13 +122,13 @@ static int fault_of(const char* function) {
   if (now < nth || (now > nth && !again)) {
     return FAULT_NONE;
   }
-  append("FAULT_REACHED", "x");
+  append(reached, "x");
   return number_of_error(how);
 }
 
 /* The path of a descriptor, or of a name below one, as the kernel has it. */
 static void log_call(const char* call, int fd, const char* name, const char* to) {
-  if (getenv("FAULT_LOG") == NULL) {
+  if (logged < 0) {
     return;
   }
   char link[64];
@@ -128,7 +145,7 @@ static void log_call(const char* call, int fd, const char* name, const char* to)
   }
   snprintf(line, sizeof line, "%s %s%s%s%s%s\n", call, folder, name == NULL ? "" : "/",
            name == NULL ? "" : name, to == NULL ? "" : " -> ", to == NULL ? "" : to);
-  append("FAULT_LOG", line);
+  append(logged, line);
 }
 
 /* ISO C has no cast from dlsym()'s pointer to one of a function; POSIX has this. */
