@@ -6,16 +6,21 @@
 
 namespace compatpack::pipeline {
 
+using formats::ManifestWidth;
+
+ManifestWidth width_in(const formats::NvManifest& manifest, std::string_view arch) {
+  const bool two_widths =
+      std::any_of(manifest.entries.begin(), manifest.entries.end(),
+                  [](const auto& entry) { return entry.width == ManifestWidth::compat32; });
+  return arch == "i386" && two_widths ? ManifestWidth::compat32 : ManifestWidth::native;
+}
+
 std::vector<ListedFile> listed_files(const formats::NvManifest& manifest, const std::string& arch) {
-  const bool two_widths = std::any_of(
-      manifest.entries.begin(), manifest.entries.end(),
-      [](const auto& entry) { return entry.width == formats::ManifestWidth::compat32; });
-  const auto other = arch == "i386" && two_widths ? formats::ManifestWidth::native
-                                                  : formats::ManifestWidth::compat32;
+  const ManifestWidth width = width_in(manifest, arch);
   std::vector<ListedFile> files;
   for (const auto& entry : manifest.entries) {
     if (!entry.is_link()) {
-      files.push_back({entry.file, entry.width == other});
+      files.push_back({entry.file, entry.width != width && entry.width != ManifestWidth::none});
     }
   }
   if (auto licence = RelPath::parse("LICENSE")) {

@@ -8,6 +8,7 @@
 #include <fnmatch.h>
 
 #include "compatpack/io/block_worker.hpp"
+#include "compatpack/pipeline/selection.hpp"
 
 #include "bundle_kinds.hpp"
 
@@ -24,12 +25,6 @@ constexpr std::array<std::string_view, 5> kLikely{"cuda-compat-[0-9]*", "NVIDIA-
 
 // At most this many are named in a message.
 constexpr std::size_t kNamedMax = 12;
-
-bool matches(const std::string& glob, const RelPath& path) {
-  const std::string name(path.name());
-  return ::fnmatch(glob.c_str(), path.text().c_str(), 0) == 0 ||
-         ::fnmatch(glob.c_str(), name.c_str(), 0) == 0;
-}
 
 /// The architecture that a package's file name ends with, by our name of it: "_amd64.deb",
 /// ".x86_64.rpm", "-aarch64-550.54.15.run". "" if it says none.
@@ -81,7 +76,7 @@ Result<Done> NestedFinder::visit(const Member& member, MemberContent& content) {
   }
   seen_.push_back(member.path.text());
   if (!member_.empty()) {
-    return matches(member_, member.path) ? keep(member, content, 0) : Result<Done>(Done{});
+    return matches_glob(member_, member.path) ? keep(member, content, 0) : Result<Done>(Done{});
   }
   return keep(member, content, rank_of(member.path));
 }

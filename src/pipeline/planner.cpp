@@ -297,11 +297,7 @@ class Planner {
                                  "; links are made from the libraries alone");
         continue;
       }
-      const bool two_widths = std::any_of(
-          manifest->entries.begin(), manifest->entries.end(),
-          [](const auto& entry) { return entry.width == formats::ManifestWidth::compat32; });
-      const auto width = plan_.arch == "i386" && two_widths ? formats::ManifestWidth::compat32
-                                                            : formats::ManifestWidth::native;
+      const auto width = width_in(*manifest, plan_.arch);
       for (const auto& entry : manifest->entries) {
         if (entry.is_link() && entry.target && entry.width == width) {
           claims.push_back({std::string(entry.file.name()), *entry.target});

@@ -16,11 +16,8 @@ using Use = Selection::Use;
 constexpr std::uint16_t kSharedObject = 3;  // ET_DYN
 
 bool matches(const std::vector<std::string>& globs, const RelPath& path) {
-  const std::string name(path.name());
-  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-    return ::fnmatch(glob.c_str(), path.text().c_str(), 0) == 0 ||
-           ::fnmatch(glob.c_str(), name.c_str(), 0) == 0;
-  });
+  return std::any_of(globs.begin(), globs.end(),
+                     [&](const std::string& glob) { return matches_glob(glob, path); });
 }
 
 /// The bundle's own licence: a driver's, a redistributable archive's, or a package's.
@@ -63,6 +60,12 @@ Selection select_library(const knowledge::LibraryName& name, const SelectionRequ
 }
 
 }  // namespace
+
+bool matches_glob(const std::string& glob, const RelPath& path) {
+  const std::string name(path.name());
+  return ::fnmatch(glob.c_str(), path.text().c_str(), 0) == 0 ||
+         ::fnmatch(glob.c_str(), name.c_str(), 0) == 0;
+}
 
 Result<SelectionRequest> parse_components(std::string_view list) {
   SelectionRequest request;

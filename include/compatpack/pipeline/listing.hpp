@@ -18,6 +18,11 @@ struct ListedFile {
   bool other_width = false;  ///< known to be of another width than the tree's
 };
 
+/// The width that a manifest's rows for a tree of `arch` have: compat32 for the 32-bit half of a
+/// bundle of both.
+[[nodiscard]] formats::ManifestWidth width_in(const formats::NvManifest& manifest,
+                                              std::string_view arch);
+
 /// The files of a manifest, and LICENSE, which it may leave out. For a tree of `arch`.
 [[nodiscard]] std::vector<ListedFile> listed_files(const formats::NvManifest& manifest,
                                                    const std::string& arch);

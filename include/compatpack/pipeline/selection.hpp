@@ -14,6 +14,10 @@
 
 namespace compatpack::pipeline {
 
+/// Whether a glob of --include, --exclude or --member names a member: it fits the whole path, or
+/// the last component.
+[[nodiscard]] bool matches_glob(const std::string& glob, const RelPath& path);
+
 /// What the user asked for.
 struct SelectionRequest {
   std::set<knowledge::Component> components = {};  ///< `host` is never among them
