@@ -8,14 +8,7 @@
 
 command -v bash >/dev/null || skip 'no bash'
 "$FIXTURE_TOOL" nvidia-run --version 550.54.15 --out driver.run
-# Paths of a cluster have no newlines, which Slurm's protocol could not carry.
-work=$(mktemp -d "${TMPDIR:-/tmp}/slurm.XXXXXX")
-work=$(cd "$work" && pwd -P)
-finish_slurm() {
-  rm -rf "$work"
-  e2e_finish "$1"
-}
-trap 'finish_slurm $?' EXIT
+plain_work # Slurm's protocol could not carry a newline
 tree="$work/the tree"
 "$COMPATPACK" extract driver.run --no-sync --out "$tree" >extracted
 sed -i "s#/sys/module/nvidia/version#$work/host#g; s#/proc/driver/nvidia/version#$work/none#g" "$tree/env.sh"

@@ -25,6 +25,8 @@
 #   expect_same A B                      same bytes, or folders with the same files
 #   expect_text FILE TEXT                FILE holds TEXT, as it stands
 #   expect_equal FOUND WANTED
+#   plain_work                           makes the folder $work, without newlines in its path, for what
+#                                        cannot take these; it is removed in any case
 #   skip REASON                          ends the script; ctest counts it as skipped
 #
 # Each prints what was expected and what was found, and ends the script, unless what it says is so.
@@ -86,6 +88,12 @@ e2e_finish() {
 trap 'e2e_finish $?' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+
+plain_work() {
+  work=$(mktemp -d "${TMPDIR:-/tmp}/${e2e_script%.sh}.XXXXXX")
+  work=$(cd "$work" && pwd -P)
+  trap 'e2e_status=$?; rm -rf "$work"; e2e_finish "$e2e_status"' EXIT
+}
 
 # fail WHAT EXPECTED FOUND
 fail() {

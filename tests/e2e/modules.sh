@@ -35,14 +35,7 @@ if [ -z "$lmod" ] || [ -z "$tclmod" ]; then
 fi
 [ -n "$pairs" ] || skip 'neither Lmod nor Environment Modules is installed'
 
-# Not in the folder of lib.sh, whose path has a newline in it: no modulefile can carry that.
-work=$(mktemp -d "${TMPDIR:-/tmp}/modules.XXXXXX")
-work=$(cd "$work" && pwd -P)
-finish_modules() {
-  rm -rf "$work"
-  e2e_finish "$1"
-}
-trap 'finish_modules $?' EXIT
+plain_work # no modulefile can carry a path with a newline
 
 # make_tree FOLDER VERSION [OPTION]: a tree whose libcuda can be loaded.
 make_tree() {
