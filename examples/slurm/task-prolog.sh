@@ -1,7 +1,7 @@
 #!/bin/bash
 # A TaskProlog for Slurm: makes a compat tree active in each task of each job, on the nodes whose
-# driver is older than the tree. Slurm takes the lines "export NAME=value" that it prints into the
-# task's environment. In slurm.conf:
+# driver is older than the tree. Slurm takes the lines "export NAME=value" and "unset NAME" that it prints
+# into the task's environment. In slurm.conf:
 #
 #   TaskProlog=/apps/compat/task-prolog.sh
 #
@@ -13,6 +13,21 @@ tree=${COMPATPACK_JOB_TREE:-/apps/compat/current}
 # Without the tree, jobs run as they did without this file.
 [ -r "$tree/env.sh" ] || exit 0
 
+names='LD_LIBRARY_PATH TRITON_LIBCUDA_PATH JULIA_CUDA_USE_COMPAT COMPATPACK_TREE
+  _COMPATPACK_OLD_LD _COMPATPACK_OLD_TRITON _COMPATPACK_OLD_JULIA'
+
+# A batch script has come through here too, and srun takes its variables along to other nodes, whose
+# driver may be as new as the tree. So each task begins without it.
+before=
+if [ "${COMPATPACK_TREE-}" = "$tree" ]; then
+  for name in $names; do
+    [ -z "${!name+set}" ] || before="$before $name "
+  done
+  # shellcheck source=/dev/null
+  COMPATPACK_MODE=off . "$tree/env.sh" 2>/dev/null
+  compatpack_deactivate
+fi
+
 # stderr of a TaskProlog is seen by nobody; what it prints as "print TEXT" is seen in the job's output.
 # shellcheck source=/dev/null
 said=$({ . "$tree/env.sh"; } 2>&1)
@@ -22,9 +37,10 @@ done <<<"$said"
 
 # shellcheck source=/dev/null
 . "$tree/env.sh" 2>/dev/null
-for name in LD_LIBRARY_PATH TRITON_LIBCUDA_PATH JULIA_CUDA_USE_COMPAT COMPATPACK_TREE \
-  _COMPATPACK_OLD_LD _COMPATPACK_OLD_TRITON _COMPATPACK_OLD_JULIA; do
-  if [ -n "${COMPATPACK_TREE+set}" ] && [ -n "${!name+set}" ]; then
+for name in $names; do
+  if [ -z "${!name+set}" ]; then
+    [[ $before != *" $name "* ]] || printf 'unset %s\n' "$name"
+  elif [ -n "${COMPATPACK_TREE+set}$before" ]; then
     printf 'export %s=%s\n' "$name" "${!name}"
   fi
 done

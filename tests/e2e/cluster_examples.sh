@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # examples/slurm/, without Slurm: what it would take from the TaskProlog, and the job with a made-up
-# srun. (docs/clusters.md says how they were tried with it.)
+# srun. (slurm.sh runs them with it, where it is installed.)
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -34,6 +34,14 @@ expect_stdout ''
 echo 580.1 >"$work/host"
 expect_status 0 -- "$prolog"
 expect_equal "$(grep -c '^print compatpack: ' "$e2e_top/last/stdout") $(grep -vc '^print ' "$e2e_top/last/stdout")" '2 0'
+# What a batch script had from here is taken back, where the task's node does not need it.
+expect_status 0 -- env COMPATPACK_TREE="$tree" LD_LIBRARY_PATH="$tree:/x" _COMPATPACK_OLD_LD=/x \
+  TRITON_LIBCUDA_PATH="$tree" JULIA_CUDA_USE_COMPAT=false "$prolog"
+expect_equal "$(grep -v '^print ' "$e2e_top/last/stdout")" 'export LD_LIBRARY_PATH=/x
+unset TRITON_LIBCUDA_PATH
+unset JULIA_CUDA_USE_COMPAT
+unset COMPATPACK_TREE
+unset _COMPATPACK_OLD_LD'
 expect_status 0 -- env COMPATPACK_JOB_TREE="$work/absent" "$prolog"
 expect_stdout ''
 expect_stderr ''
