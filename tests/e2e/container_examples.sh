@@ -108,6 +108,7 @@ COMPATPACK_JOB_TREE=$work/absent untouched
 echo 580.1 >"$host"
 untouched
 expect_stderr 'not activated'
+COMPATPACK_TREE=$COMPATPACK_JOB_TREE LD_LIBRARY_PATH=$COMPATPACK_JOB_TREE untouched
 echo 535.129.03 >"$host"
 
 # --- Kubernetes ---

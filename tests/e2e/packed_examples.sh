@@ -18,7 +18,8 @@ ln -s 550.54.15 "$work/current"
 if command -v mksquashfs >/dev/null; then
   expect_status 0 -- "$examples/squashfs/pack" "$work/current" first.sqfs
   expect_stdout ''
-  cp -R "$tree" "$work/again" # at another time
+  cp -R "$tree" "$work/again"
+  touch -d 2001-01-01 "$work/again/env.sh" "$work/again"
   expect_status 0 -- "$examples/squashfs/pack" "$work/again" second.sqfs
   expect_same first.sqfs second.sqfs
   unsquashfs -no-progress -quiet -d unpacked first.sqfs >unsquashed

@@ -93,6 +93,9 @@ job() {
 
 job "$REPO/examples/slurm/job.sh" "$ENV_PROBE" cuda
 expect_equal "$(cat "$work/out")" "libcuda.so.1 is [$tree/libcuda.so.1], version 12040"
+# shellcheck disable=SC2016 # for the shell of the task
+job "$REPO/examples/slurm/job.sh" sh -c 'echo "step $SLURM_STEP_ID"'
+expect_equal "$(cat "$work/out")" 'step 0'
 echo 580.1 >"$work/host"
 job "$REPO/examples/slurm/job.sh" "$ENV_PROBE" cuda
 expect_text "$work/out" 'no libcuda.so.1'
