@@ -59,6 +59,8 @@ std::uint64_t rights_of(AllowedFolder::What what, std::uint64_t handled) {
       return LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR;
     case AllowedFolder::What::removal:
       return LANDLOCK_ACCESS_FS_REMOVE_FILE;
+    case AllowedFolder::What::files:
+      return LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE;
   }
   return 0;
 }

@@ -2,29 +2,26 @@
 #include "compatpack/io/output_dir.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
-#include <ctime>
 #include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <linux/magic.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+
+#include "compatpack/base/text.hpp"
+
+#include "staging_names.hpp"
 
 namespace compatpack::io {
 namespace {
 
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
-constexpr std::string_view kStagingMark = ".compatpack-staging-";
-constexpr int kNameTries = 100;
 
 // Files whose write-out commit() still waits for, each an open descriptor: a process may have
 // 1,024, and a driver has 1,189 members.
@@ -32,71 +29,6 @@ constexpr std::size_t kUnsyncedMax = 128;
 
 // How deep remove_tree() goes. Trees are flat; only what somebody put into one is deeper.
 constexpr int kDepthMax = 64;
-
-std::string random_suffix() {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz234567";  // 32 of them
-  std::array<unsigned char, 6> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    // Only to keep names apart: mkdir refuses a taken one.
-    bytes.fill(static_cast<unsigned char>(::getpid()));
-  }
-  std::string out;
-  for (const unsigned char byte : bytes) {
-    out += kLetters[byte % kLetters.size()];
-  }
-  return out;
-}
-
-std::string staging_prefix(const std::string& name) {
-  return "." + name + std::string(kStagingMark);
-}
-
-/// Whether a lock on a folder keeps out processes of other machines, or there are none: local file
-/// systems. On NFS, flock() of a folder is known to the own machine only.
-bool locks_hold_everywhere(const Fd& folder) {
-  struct statfs facts {};
-  if (::fstatfs(folder.get(), &facts) != 0) {
-    return false;
-  }
-  constexpr std::uint32_t kXfs = 0x58465342;  // linux/magic.h lacks it, and the next
-  constexpr std::uint32_t kZfs = 0x2FC12FC1;
-  constexpr std::array<std::uint32_t, 7> kLocal{EXT4_SUPER_MAGIC,
-                                                BTRFS_SUPER_MAGIC,
-                                                TMPFS_MAGIC,
-                                                OVERLAYFS_SUPER_MAGIC,
-                                                F2FS_SUPER_MAGIC,
-                                                kXfs,
-                                                kZfs};
-  return std::find(kLocal.begin(), kLocal.end(), static_cast<std::uint32_t>(facts.f_type)) !=
-         kLocal.end();
-}
-
-/// Whether nothing has been made in a folder for so long that no extraction can be going on there.
-bool is_old(const Fd& folder) {
-  constexpr std::time_t kDay{86'400};  // seconds
-  struct stat facts {};
-  return ::fstat(folder.get(), &facts) == 0 && facts.st_mtime < std::time(nullptr) - kDay;
-}
-
-/// Removes staging folders of `name` whose process is gone: their lock can be taken. Where a lock
-/// says nothing of other machines, only those that are a day old.
-void remove_stale(const Fd& parent, const std::string& name) {
-  const auto names = list_folder(parent, "");
-  if (!names) {
-    return;  // a parent that can be written but not read; nothing is lost but tidiness
-  }
-  for (const std::string& one : *names) {
-    if (!one.starts_with(staging_prefix(name)) ||
-        one.size() != staging_prefix(name).size() + random_suffix().size()) {
-      continue;
-    }
-    const Fd folder(::openat(parent.get(), one.c_str(), kFolderFlags));
-    if (folder.is_open() && ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 &&
-        (locks_hold_everywhere(folder) || is_old(folder))) {
-      remove_tree(parent, one);
-    }
-  }
-}
 
 void remove_below(const Fd& parent, const std::string& name, int depth) {
   if (::unlinkat(parent.get(), name.c_str(), 0) == 0 || depth == 0) {
@@ -121,14 +53,6 @@ bool is_empty_folder(const Fd& parent, const std::string& name) {
   }
   const auto names = list_folder(folder, "");
   return names && names->empty();
-}
-
-int fsync_retrying(int fd) {
-  int result = -1;
-  do {
-    result = ::fsync(fd);
-  } while (result != 0 && errno == EINTR);
-  return result;
 }
 
 }  // namespace
@@ -192,7 +116,7 @@ void remove_stale_staging(const std::string& target) {
   if (const auto path = split_target(target)) {
     const Fd parent(::open(path->parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (parent.is_open()) {
-      remove_stale(parent, path->name);
+      remove_stale_staging(parent, path->name);
     }
   }
 }
@@ -243,7 +167,7 @@ Result<std::unique_ptr<OutputDir>> OutputDir::stage(const std::string& target,
   CP_TRY(TargetPath path, split_target(target));
   MadeFolders made;
   CP_TRY(Fd parent, made.make(path.parent));
-  remove_stale(parent, path.name);
+  remove_stale_staging(parent, path.name);
   for (int i = 0; i < kNameTries; ++i) {
     std::string staging_name = staging_prefix(path.name) + random_suffix();
     if (::mkdirat(parent.get(), staging_name.c_str(), 0700) != 0) {
@@ -286,6 +210,7 @@ OutputDir::OutputDir(std::string target, MadeFolders made, Fd parent, std::strin
       parent_(std::move(parent)),
       staging_name_(std::move(staging_name)),
       staging_(std::move(staging)),
+      current_(staging_.get()),
       name_(std::move(name)) {}
 
 OutputDir::~OutputDir() {
@@ -294,11 +219,37 @@ OutputDir::~OutputDir() {
   }
 }
 
-std::string OutputDir::shown(const FileName& name) const { return target_ + "/" + name.text(); }
+std::string OutputDir::shown(const FileName& name) const {
+  return target_ + "/" + (at_ == "." ? "" : at_ + "/") + name.text();
+}
+
+Result<Done> OutputDir::go_to(const RelPath& path) {
+  if (path.text() == at_) {
+    return Done{};
+  }
+  at_ = path.text();
+  current_ = staging_.get();
+  if (at_ == ".") {
+    return Done{};
+  }
+  for (const std::string_view part : split(at_, '/')) {
+    const std::string name(part);
+    if (::mkdirat(current_, name.c_str(), 0755) != 0 && errno != EEXIST) {
+      return io_error("cannot make the folder", target_ + "/" + at_, errno);
+    }
+    Fd folder(::openat(current_, name.c_str(), kFolderFlags));
+    if (!folder.is_open() || ::fchmod(folder.get(), 0755) != 0) {
+      return io_error("cannot open the folder", target_ + "/" + at_, errno);
+    }
+    current_ = folder.get();
+    folders_.push_back(std::move(folder));
+  }
+  return Done{};
+}
 
 Result<OutputFile> OutputDir::create(const FileName& name) {
-  Fd fd(::openat(staging_.get(), name.text().c_str(),
-                 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  Fd fd(::openat(current_, name.text().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                 0600));
   if (!fd.is_open()) {
     if (errno == EEXIST) {
       return Error{.code = Errc::conflict,
@@ -342,28 +293,28 @@ Result<Done> OutputDir::write_text(const FileName& name, std::string_view conten
 }
 
 Result<Done> OutputDir::link(const FileName& name, const FileName& target) {
-  if (::symlinkat(target.text().c_str(), staging_.get(), name.text().c_str()) != 0) {
+  if (::symlinkat(target.text().c_str(), current_, name.text().c_str()) != 0) {
     return io_error("cannot make the link", shown(name), errno);
   }
   return Done{};
 }
 
 Result<Done> OutputDir::rename(const FileName& from, const FileName& to) {
-  if (::renameat2(staging_.get(), from.text().c_str(), staging_.get(), to.text().c_str(),
-                  RENAME_NOREPLACE) == 0) {
+  if (::renameat2(current_, from.text().c_str(), current_, to.text().c_str(), RENAME_NOREPLACE) ==
+      0) {
     return Done{};
   }
   // EINVAL: a file system without the flag. Names of a plan are unique, so the plain call is as
   // good.
   if (errno == EINVAL &&
-      ::renameat(staging_.get(), from.text().c_str(), staging_.get(), to.text().c_str()) == 0) {
+      ::renameat(current_, from.text().c_str(), current_, to.text().c_str()) == 0) {
     return Done{};
   }
   return io_error("cannot rename to", shown(to), errno);
 }
 
 Result<Done> OutputDir::copy(const FileName& from, const FileName& to, FileMode mode) {
-  const Fd source(::openat(staging_.get(), from.text().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const Fd source(::openat(current_, from.text().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!source.is_open()) {
     return io_error("cannot open", shown(from), errno);
   }
@@ -374,7 +325,7 @@ Result<Done> OutputDir::copy(const FileName& from, const FileName& to, FileMode 
 }
 
 Result<Done> OutputDir::remove(const FileName& name) {
-  if (::unlinkat(staging_.get(), name.text().c_str(), 0) != 0) {
+  if (::unlinkat(current_, name.text().c_str(), 0) != 0) {
     return io_error("cannot remove", shown(name), errno);
   }
   return Done{};
@@ -392,9 +343,10 @@ Result<Done> OutputDir::commit(Replace replace) {
     made_.keep();
     return Done{};
   }
-  if (fsync_retrying(staging_.get()) != 0 && errno != EINVAL) {
-    return io_error("cannot write to disk", target_, errno);
+  for (const Fd& folder : folders_) {
+    CP_CHECK(sync_folder(folder));
   }
+  CP_CHECK(sync_folder(staging_));
   CP_CHECK(publish(replace));
   // The tree is there; that its name lasts through a power cut is asked for, and cannot be undone.
   static_cast<void>(fsync_retrying(parent_.get()));
@@ -402,6 +354,13 @@ Result<Done> OutputDir::commit(Replace replace) {
     static_cast<void>(fsync_retrying(folder));
   }
   made_.keep();
+  return Done{};
+}
+
+Result<Done> OutputDir::sync_folder(const Fd& folder) const {
+  if (fsync_retrying(folder.get()) != 0 && errno != EINVAL) {
+    return io_error("cannot write to disk", target_, errno);
+  }
   return Done{};
 }
 
@@ -462,6 +421,11 @@ Result<Done> OutputDir::swap_with_target() {
   staging_name_.clear();
   remove_tree(parent_, aside);
   return Done{};
+}
+
+std::string OutputDir::staged_at() const {
+  const auto path = split_target(target_);  // it was one when this was made
+  return path->parent + "/" + staging_name_;
 }
 
 std::vector<AllowedFolder> OutputDir::allowed_folders() {

@@ -195,7 +195,7 @@ TEST_CASE(
   CHECK(names_in(temp.path()).empty());
 }
 
-TEST_CASE("output_dir: only staging folders of the same target are cleared away") {
+TEST_CASE("output_dir: only what was staged for the same target is cleared away") {
   const TempDir temp;
   for (const char* const kept :
        {".tree.compatpack-staging-old-abcdef", ".other.compatpack-abcdef",
@@ -203,14 +203,15 @@ TEST_CASE("output_dir: only staging folders of the same target are cleared away"
     fs::create_directory(temp.path() / kept);
   }
   fs::create_directory(temp.path() / ".tree.compatpack-staging-abcdef");
-  write(temp.path() / ".tree.compatpack-staging-ghijkl", "a file is not one");
+  write(temp.path() / ".tree.compatpack-staging-ghijkl", "as WholeFile leaves it");
   const auto before = names_in(temp.path());
 
   { const auto dir = staged(temp.path() / "tree"); }
 
   const auto after = names_in(temp.path());
-  CHECK(after.size() + 1 == before.size());
+  CHECK(after.size() + 2 == before.size());
   CHECK_FALSE(fs::exists(temp.path() / ".tree.compatpack-staging-abcdef"));
+  CHECK_FALSE(fs::exists(temp.path() / ".tree.compatpack-staging-ghijkl"));
 }
 
 TEST_CASE("output_dir: modes are exact whatever the umask") {
@@ -408,4 +409,33 @@ TEST_CASE("output_dir: without waiting for the disk the folder appears all the s
   REQUIRE((*dir)->commit(Replace::nothing));
 
   CHECK(std::filesystem::file_size(temp.path() / "tree" / "a") == 4);
+}
+
+TEST_CASE("output_dir: files can be made in folders below, and these are gone with the rest") {
+  const TempDir temp;
+  {
+    auto dir = staged(temp.path() / "tree");
+    REQUIRE(dir->go_to(*RelPath::parse("a/b")));
+    REQUIRE(dir->write_text(name("file"), "below", FileMode::data));
+    REQUIRE(dir->rename(name("file"), name("renamed")));
+  }
+  CHECK(names_in(temp.path()).empty());
+
+  auto dir = staged(temp.path() / "tree");
+  REQUIRE(dir->go_to(*RelPath::parse("a/b")));
+  REQUIRE(dir->write_text(name("file"), "below", FileMode::data));
+  REQUIRE(dir->go_to(*RelPath::parse("a/b")));
+  const auto twice = dir->write_text(name("file"), "again", FileMode::data);
+  REQUIRE_FALSE(twice);
+  CHECK(twice.error().subject == (temp.path() / "tree/a/b/file").string());
+  REQUIRE(dir->go_to(*RelPath::parse(".")));
+  REQUIRE(dir->write_text(name("file"), "above", FileMode::data));
+  CHECK(content_of(fs::path(dir->staged_at()) / "a/b/file") == "below");
+  REQUIRE(dir->commit(Replace::nothing));
+
+  CHECK(names_in(temp.path() / "tree") == std::vector<std::string>{"a", "file"});
+  CHECK(content_of(temp.path() / "tree/a/b/file") == "below");
+  CHECK(content_of(temp.path() / "tree/file") == "above");
+  CHECK(mode_of(temp.path() / "tree/a") == 0755);
+  CHECK(mode_of(temp.path() / "tree/a/b") == 0755);
 }

@@ -5,13 +5,13 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <vector>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compatpack/io/digest.hpp"
+#include "compatpack/io/digesting_source.hpp"
 
 namespace compatpack::io {
 
@@ -75,26 +75,33 @@ Result<TreeEntry> TreeFolder::look(const std::string& name) const {
   return entry;
 }
 
-Result<std::string> TreeFolder::sha256(const std::string& name) const {
-  const Fd file(::openat(fd_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+Result<TreeFolder> TreeFolder::folder(const std::string& name) const {
+  Fd fd(::openat(fd_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd.is_open()) {
+    return io_error("cannot open the folder", shown(name), errno);
+  }
+  return TreeFolder(std::move(fd), shown(name), true);
+}
+
+Result<std::unique_ptr<FileSource>> TreeFolder::open_file(const std::string& name,
+                                                          ReadObserver* observer) const {
+  Fd file(::openat(fd_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.is_open()) {
     return io_error("cannot open", shown(name), errno);
   }
-  Digest digest(DigestAlgorithm::sha256);
-  std::vector<std::byte> block(std::size_t{256} << 10U);
-  for (;;) {
-    const ssize_t count = ::read(file.get(), block.data(), block.size());
-    if (count < 0 && errno == EINTR) {
-      continue;
-    }
-    if (count < 0) {
-      return io_error("cannot read", shown(name), errno);
-    }
-    if (count == 0) {
-      return digest.finish();
-    }
-    digest.update(std::span(block).first(static_cast<std::size_t>(count)));
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    return Error{
+        .code = Errc::not_recognized, .what = "not a regular file", .subject = shown(name)};
   }
+  return FileSource::adopt(std::move(file), shown(name), observer);
+}
+
+Result<std::string> TreeFolder::sha256(const std::string& name) const {
+  CP_TRY(const auto file, open_file(name, nullptr));
+  DigestingSource bytes(*file, DigestAlgorithm::sha256);
+  CP_CHECK(drain(bytes));
+  return bytes.finish();
 }
 
 Result<Done> TreeFolder::put_link(const std::string& name, const std::string& target) const {

@@ -125,3 +125,31 @@ TEST_CASE("tree_folder: a mode is never set through a link") {
 
   CHECK(folder.look("file")->mode_bits == 0600);
 }
+
+TEST_CASE("tree_folder: neither a folder nor a file is reached through a link") {
+  const TempDir temp;
+  fs::create_directory(temp.path() / "folder");
+  write(temp.path() / "folder" / "file", "text");
+  fs::create_symlink("folder", temp.path() / "link");
+  fs::create_symlink("file", temp.path() / "folder" / "link");
+  REQUIRE(::mkfifo((temp.path() / "folder" / "fifo").c_str(), 0600) == 0);
+  const TreeFolder top = opened(temp.path());
+
+  const auto folder = top.folder("folder");
+  REQUIRE(folder);
+  CHECK(folder->path() == (temp.path() / "folder").string());
+  const auto file = folder->open_file("file", nullptr);
+  REQUIRE(file);
+  CHECK((*file)->size() == ByteCount{4});
+
+  CHECK_FALSE(top.folder("link"));
+  CHECK_FALSE(top.folder("absent"));
+  CHECK_FALSE(folder->folder("file"));
+  const auto linked = folder->open_file("link", nullptr);
+  REQUIRE_FALSE(linked);
+  CHECK(linked.error().code == Errc::io);
+  const auto fifo = folder->open_file("fifo", nullptr);
+  REQUIRE_FALSE(fifo);
+  CHECK(fifo.error().code == Errc::not_recognized);
+  CHECK(fifo.error().subject == (temp.path() / "folder/fifo").string());
+}

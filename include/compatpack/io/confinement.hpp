@@ -21,6 +21,7 @@ struct AllowedFolder {
     contents,  ///< everything below it: files, links and folders made, written, removed
     entries,   ///< folders made and removed in it and below, as a rename of one wants
     removal,   ///< files below it removed
+    files,     ///< files below it made and removed, as a rename of one wants, and not written
   };
   int fd;  ///< open, with O_PATH or more; to be kept open until confine() returns
   What what;

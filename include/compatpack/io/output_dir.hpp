@@ -30,6 +30,7 @@ namespace compatpack::io {
 enum class Replace {
   nothing,    ///< the target must not exist, or be an empty folder
   directory,  ///< what stands at the target is swapped out in one step, and removed
+  file,       ///< likewise, of a file
 };
 
 enum class Durability {
@@ -85,6 +86,10 @@ class OutputDir {
   /// Removes the staging folder, unless commit() has succeeded.
   ~OutputDir();
 
+  /// Makes the folders of `path` below the staging folder, where they are missing. From here on all
+  /// names are of files in the last of them; after go_to(".") in the staging folder itself again.
+  Result<Done> go_to(const RelPath& path);
+
   /// Makes a new, empty file of mode 0600. Error conflict: there is one of that name.
   Result<OutputFile> create(const FileName& name);
 
@@ -108,6 +113,9 @@ class OutputDir {
   /// folder is still there after an Error, and goes with this object.
   Result<Done> commit(Replace replace);
 
+  /// The path of the staging folder, to read from what is in it.
+  [[nodiscard]] std::string staged_at() const;
+
   /// What confine() must allow, so that all of the above works, and the tree that stands at the
   /// target can be replaced. One that another process puts there later can be too, but what is
   /// left of it is removed by the next stage(). Valid as long as this.
@@ -121,6 +129,7 @@ class OutputDir {
             std::string name);
   [[nodiscard]] std::string shown(const FileName& name) const;
   Result<Done> sync_oldest();
+  [[nodiscard]] Result<Done> sync_folder(const Fd& folder) const;
   Result<Done> publish(Replace replace);
   Result<Done> swap_with_target();
 
@@ -130,8 +139,11 @@ class OutputDir {
   Fd parent_;
   std::string staging_name_;  // below parent_; empty after commit()
   Fd staging_;
-  std::string name_;  // of the target, below parent_
-  Fd old_;            // what stands at the target, for allowed_folders()
+  std::vector<Fd> folders_;  // below it, by go_to()
+  int current_;              // of staging_ or folders_: where files are made
+  std::string at_ = ".";     // its path
+  std::string name_;         // of the target, below parent_
+  Fd old_;                   // what stands at the target, for allowed_folders()
   struct Unsynced {
     std::string name;
     Fd fd;

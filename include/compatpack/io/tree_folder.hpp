@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A flat folder that is there already: looked at, and mended link by link.
+// A folder that is there already: looked at, read, and mended link by link.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "compatpack/base/bytes.hpp"
 #include "compatpack/base/result.hpp"
 #include "compatpack/io/fd.hpp"
+#include "compatpack/io/file_source.hpp"
 #include "compatpack/io/output_dir.hpp"
 
 namespace compatpack::io {
@@ -35,13 +37,24 @@ class TreeFolder {
   /// Whether it is a folder. Requires of all functions below: it is.
   [[nodiscard]] bool is_folder() const { return is_folder_; }
 
+  /// As it was opened, for messages.
+  [[nodiscard]] const std::string& path() const { return path_; }
+
   /// The names in it, sorted. Error io.
   [[nodiscard]] Result<std::vector<std::string>> names() const;
 
   /// What stands at `name`, a plain file name; links are not followed. Error io.
   [[nodiscard]] Result<TreeEntry> look(const std::string& name) const;
 
-  /// SHA-256 of the file `name`, in hexadecimal. Error io.
+  /// The folder `name`, where no link stands. Error io.
+  [[nodiscard]] Result<TreeFolder> folder(const std::string& name) const;
+
+  /// The content of the file `name`, where no link stands. `observer` as for FileSource. Errors:
+  /// io; not_recognized for what is no regular file.
+  [[nodiscard]] Result<std::unique_ptr<FileSource>> open_file(const std::string& name,
+                                                              ReadObserver* observer) const;
+
+  /// SHA-256 of the file `name`, in hexadecimal. Errors as of open_file().
   [[nodiscard]] Result<std::string> sha256(const std::string& name) const;
 
   /// Puts a link to `target` at `name` in one step, in place of a file or link that is there.
