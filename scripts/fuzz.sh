@@ -145,6 +145,17 @@ seed_cpio() {
   (cd "$kit/cpio" && printf './%s\n' d d/a l h1 h2 h3 e1 e2 | cpio -o -H newc 2>/dev/null) | put cpio list
 }
 seed_base64() { printf 'AAECAwQFBgc=\nYWJj\n' | put base64 text; }
+seed_oci() {
+  digest=sha256:$(printf %064d 7)
+  manifest=application/vnd.oci.image.manifest.v1+json
+  printf '{"manifests":[{"mediaType":"%s","digest":"%s","size":7,"platform":{"os":"linux","architecture":"amd64"}}]}' \
+    "$manifest" "$digest" | put oci index
+  printf '{"mediaType":"%s","config":{"mediaType":"%s","digest":"%s","size":7},"layers":[],"annotations":{"a":"b"}}' \
+    "$manifest" application/vnd.oci.image.config.v1+json "$digest" | put oci manifest
+  printf '{"os":"linux","architecture":"amd64","config":{"Env":["LD_LIBRARY_PATH=/x"],"Labels":{"a":"b"}},' >"$kit/config"
+  printf '"rootfs":{"diff_ids":["%s"]},"history":[{"created_by":"x"}]}' "$digest" >>"$kit/config"
+  put oci config <"$kit/config"
+}
 seed_rel_path() { printf './a/../b//c' | put rel_path path; }
 seed_openpgp_armor() {
   printf -- '-----BEGIN PGP PUBLIC KEY BLOCK-----\nComment: a\n\nmDMEAAAA\n=abcd\n-----END PGP PUBLIC KEY BLOCK-----\n' |

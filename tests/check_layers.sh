@@ -30,7 +30,7 @@ BEGIN {
 
   # A header (a regular expression on its name), and the files that may include it.
   n = 0
-  confine("archive(_entry)?[.]h",      "src/formats/archive[.]cpp")
+  confine("archive(_entry)?[.]h",      "src/formats/(archive|tar_writer)[.]cpp")
   confine("lzma[.]h",                  "src/formats/codec_xz[.]cpp")
   confine("zstd[.]h",                  "src/formats/codec_zstd[.]cpp")
   confine("zlib[.]h",                  "src/formats/codec_gzip[.]cpp")
@@ -38,7 +38,7 @@ BEGIN {
   confine("lz4[a-z]*[.]h",             "src/formats/codec_lz4[.]cpp")
   confine("openssl/.*",                "src/io/digest[.]cpp")
   confine("CLI/.*",                    "src/cli/options[.]cpp")
-  confine("nlohmann/.*", "src/formats/fwd_compat_note[.]cpp|src/pipeline/receipt[.]cpp|src/commands/[a-z_]*[.][ch]pp|src/.*_test[.]cpp")
+  confine("nlohmann/.*", "src/formats/(fwd_compat_note|oci)[.]cpp|src/pipeline/receipt[.]cpp|src/commands/[a-z_]*[.][ch]pp|src/.*_test[.]cpp")
   confine("doctest/.*",                "src/.*_test[.]cpp")
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Writes tar archives of which nothing depends on the machine or the day: plain ustar, owner 0:0
+// without names, one time for all entries, modes as given, and two blocks of zeros as the end.
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "compatpack/base/bytes.hpp"
+#include "compatpack/base/rel_path.hpp"
+#include "compatpack/base/result.hpp"
+
+namespace compatpack::formats {
+
+/// The last second, from 1970 on, that ustar's field of 11 octal digits holds: in the year 2242.
+inline constexpr std::uint64_t kTarTimeMax = (1ULL << 33U) - 1;
+
+class TarWriter {
+ public:
+  using Sink = std::function<Result<Done>(std::span<const std::byte>)>;
+
+  /// `sink` takes the archive's bytes in order, and must be callable as long as this lives.
+  /// `time_s` is at most kTarTimeMax.
+  TarWriter(Sink sink, std::uint64_t time_s);
+  TarWriter(const TarWriter&) = delete;
+  TarWriter& operator=(const TarWriter&) = delete;
+  ~TarWriter();
+
+  /// Adds a folder, of mode 0755.
+  ///
+  /// Errors of this and the functions below: those of the sink; unsupported, with `subject`, for a
+  /// name that ustar cannot hold: 100 bytes behind a slash, 155 before it, 100 of a link's target.
+  Result<Done> add_folder(const RelPath& path);
+
+  Result<Done> add_link(const RelPath& path, const std::string& target);
+
+  /// Begins a file, whose content is what write() is given until the next entry.
+  Result<Done> begin_file(const RelPath& path, ByteCount size, unsigned mode);
+
+  /// Content of the file that was begun. Error corrupt for more of it than was said.
+  Result<Done> write(std::span<const std::byte> bytes);
+
+  /// Ends the archive. Requires: called once, after all else.
+  Result<Done> finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace compatpack::formats

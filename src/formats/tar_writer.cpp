@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compatpack/formats/tar_writer.hpp"
+
+#include <cerrno>
+#include <exception>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include <archive.h>
+#include <archive_entry.h>
+
+namespace compatpack::formats {
+namespace {
+
+struct FreeWriter {
+  void operator()(archive* writer) const {
+    // Without this, freeing what was not finished would write an end, and it would look whole.
+    archive_write_fail(writer);
+    archive_write_free(writer);
+  }
+};
+
+struct FreeEntry {
+  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
+};
+using Entry = std::unique_ptr<archive_entry, FreeEntry>;
+
+}  // namespace
+
+struct TarWriter::State {
+  Sink sink;
+  time_t time;
+  std::optional<Error> sink_error = {};  // set by the callback, which cannot return it
+  std::unique_ptr<archive, FreeWriter> writer{archive_write_new()};
+  std::string current = {};  // path of the file that was begun
+  ByteCount left = {};       // of its content
+
+  /// libarchive's view of `sink`: -1 and no exception where it fails.
+  static la_ssize_t take_block(archive* writer, void* client, const void* buffer, size_t size) {
+    auto& state = *static_cast<State*>(client);
+    try {
+      auto taken = state.sink({static_cast<const std::byte*>(buffer), size});
+      if (taken) {
+        return static_cast<la_ssize_t>(size);
+      }
+      state.sink_error = std::move(taken).error();
+    } catch (const std::exception& fault) {
+      state.sink_error = Error{.code = Errc::io, .what = "cannot go on", .found = fault.what()};
+    }
+    archive_set_error(writer, EIO, "the sink failed");
+    return -1;
+  }
+
+  [[nodiscard]] Error failure(const std::string& subject) const {
+    if (sink_error) {
+      return *sink_error;
+    }
+    const char* const words = archive_error_string(writer.get());
+    return Error{.code = Errc::unsupported,
+                 .what = "tar cannot hold this entry",
+                 .subject = subject,
+                 .found = words == nullptr ? "" : words};
+  }
+
+  /// Error corrupt where the file that was begun has had less than its size.
+  [[nodiscard]] Result<Done> check_complete() const {
+    if (left.value == 0) {
+      return Done{};
+    }
+    return Error{.code = Errc::corrupt,
+                 .what = "file is shorter than it was",
+                 .subject = current,
+                 .found = std::to_string(left.value) + " bytes less"};
+  }
+
+  Entry new_entry(const RelPath& path, unsigned type, unsigned mode) const {
+    Entry entry(archive_entry_new());
+    if (!entry) {
+      throw std::bad_alloc();
+    }
+    archive_entry_set_pathname(entry.get(), path.text().c_str());
+    archive_entry_set_filetype(entry.get(), type);
+    archive_entry_set_perm(entry.get(), static_cast<mode_t>(mode));
+    archive_entry_set_mtime(entry.get(), time, 0);
+    archive_entry_set_size(entry.get(), 0);
+    return entry;
+  }
+
+  Result<Done> add(const Entry& entry, const RelPath& path) {
+    CP_CHECK(check_complete());
+    current = path.text();
+    if (archive_write_header(writer.get(), entry.get()) != ARCHIVE_OK) {
+      return failure(current);
+    }
+    return Done{};
+  }
+};
+
+TarWriter::TarWriter(Sink sink, std::uint64_t time_s)
+    : state_(new State{.sink = std::move(sink), .time = static_cast<time_t>(time_s)}) {
+  archive* const writer = state_->writer.get();
+  const bool is_ready =
+      writer != nullptr && archive_write_set_format_ustar(writer) == ARCHIVE_OK &&
+      archive_write_set_bytes_per_block(writer, 0) == ARCHIVE_OK &&
+      archive_write_set_bytes_in_last_block(writer, 1) == ARCHIVE_OK &&
+      archive_write_open(writer, state_.get(), nullptr, &State::take_block, nullptr) == ARCHIVE_OK;
+  if (!is_ready) {
+    throw std::bad_alloc();
+  }
+}
+
+TarWriter::~TarWriter() = default;
+
+Result<Done> TarWriter::add_folder(const RelPath& path) {
+  return state_->add(state_->new_entry(path, AE_IFDIR, 0755), path);
+}
+
+Result<Done> TarWriter::add_link(const RelPath& path, const std::string& target) {
+  const Entry entry = state_->new_entry(path, AE_IFLNK, 0777);
+  archive_entry_set_symlink(entry.get(), target.c_str());
+  return state_->add(entry, path);
+}
+
+Result<Done> TarWriter::begin_file(const RelPath& path, ByteCount size, unsigned mode) {
+  const Entry entry = state_->new_entry(path, AE_IFREG, mode);
+  archive_entry_set_size(entry.get(), static_cast<la_int64_t>(size.value));
+  CP_CHECK(state_->add(entry, path));
+  state_->left = size;
+  return Done{};
+}
+
+Result<Done> TarWriter::write(std::span<const std::byte> bytes) {
+  if (bytes.size() > state_->left.value) {
+    return Error{
+        .code = Errc::corrupt, .what = "file is longer than it was", .subject = state_->current};
+  }
+  const la_ssize_t count = archive_write_data(state_->writer.get(), bytes.data(), bytes.size());
+  if (count < 0 || static_cast<std::size_t>(count) != bytes.size()) {
+    return state_->failure(state_->current);
+  }
+  state_->left.value -= bytes.size();
+  return Done{};
+}
+
+Result<Done> TarWriter::finish() {
+  CP_CHECK(state_->check_complete());
+  if (archive_write_close(state_->writer.get()) != ARCHIVE_OK) {
+    return state_->failure("");
+  }
+  return Done{};
+}
+
+}  // namespace compatpack::formats
