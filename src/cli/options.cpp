@@ -50,6 +50,11 @@ struct Raw {
   std::string tree;
   std::string shell = "sh";
   std::string module_format = "lua";
+  std::string image_format = "layout";
+  bool volume = false;
+  std::string base;
+  std::string tag;
+  bool library_path = false;
   commands::HostOptions host;
   std::string application;
   unsigned timeout_s = 60;
@@ -165,6 +170,7 @@ struct Commands {
   CLI::App* verify;
   CLI::App* env;
   CLI::App* module;
+  CLI::App* image;
   CLI::App* check;
   CLI::App* probe;
   CLI::App* trial;
@@ -232,16 +238,49 @@ void add_tree_commands(CLI::App& app, Raw& raw, Commands& all) {
       ->type_name("PATH");
 }
 
+/// Bundles that become a tree, and what is taken of them.
+void add_tree_source(CLI::App& command, Raw& raw, const char* what) {
+  command.add_option("BUNDLE", raw.bundles, what)->required()->type_name("");
+  add_reading(command, raw);
+  add_member(command, raw);
+  command.add_flag("--no-verify", raw.no_verify, "do not compare checksums; recorded");
+  add_selection(command, raw);
+}
+
+void add_image(CLI::App& app, Raw& raw, Commands& all) {
+  all.image = app.add_subcommand(
+      "image", "write an OCI image, or a layer of one, that holds a tree; needs no Docker");
+  add_tree_source(*all.image, raw, "a tree that extract made, or bundles as for extract");
+  all.image->add_option("-o,--out", raw.out, "folder or file to make")
+      ->required()
+      ->type_name("PATH");
+  all.image
+      ->add_option("--format", raw.image_format,
+                   "layout (default), a folder; archive, the same in one tar file; layer, the "
+                   "tree alone in a tar file")
+      ->check(one_of({"layout", "archive", "layer"}))
+      ->type_name("FORMAT");
+  all.image
+      ->add_option("--prefix", raw.prefix,
+                   "where the tree will be in the image (default: /usr/local/cuda/compat)")
+      ->type_name("PATH");
+  all.image->add_flag("--volume", raw.volume,
+                      "put the tree at the image's root, to be mounted at --prefix");
+  all.image
+      ->add_option("--base", raw.base, "image layout (a folder) whose image the tree is added to")
+      ->type_name("LAYOUT");
+  all.image->add_option("--tag", raw.tag, "name of the image in the layout (default: latest)")
+      ->type_name("NAME");
+  all.image->add_flag("--ld-library-path", raw.library_path,
+                      "set LD_LIBRARY_PATH in the image: the tree is used on every host");
+  all.image->add_flag("-f,--force", raw.force, "replace a file, or a layout that compatpack made");
+}
+
 Commands add_commands(CLI::App& app, Raw& raw) {
   Commands all{};
   all.extract = app.add_subcommand("extract", "verify a bundle and make a compat tree of it");
-  all.extract
-      ->add_option("BUNDLE", raw.bundles,
-                   "a .run, .deb or .rpm file, a tar archive, or a folder; several make one tree")
-      ->required()
-      ->type_name("");
-  add_reading(*all.extract, raw);
-  add_member(*all.extract, raw);
+  add_tree_source(*all.extract, raw,
+                  "a .run, .deb or .rpm file, a tar archive, or a folder; several make one tree");
   all.extract->add_option("-o,--out", raw.out, "folder to make")->required()->type_name("DIR");
   all.extract
       ->add_option("--prefix", raw.prefix,
@@ -251,8 +290,6 @@ Commands add_commands(CLI::App& app, Raw& raw) {
   all.extract->add_flag("-n,--dry-run", raw.dry_run, "verify and report, and write nothing");
   all.extract->add_flag("--no-sync", raw.no_sync,
                         "do not wait for the disk: for image builds, thrown away on failure");
-  all.extract->add_flag("--no-verify", raw.no_verify, "do not compare checksums; recorded");
-  add_selection(*all.extract, raw);
 
   all.inspect = app.add_subcommand("inspect", "say what a bundle is, from its header");
   add_bundle(*all.inspect, raw, "a .run, .deb or .rpm file, or a tar archive");
@@ -269,9 +306,11 @@ Commands add_commands(CLI::App& app, Raw& raw) {
   all.verify->add_flag("--repair", raw.repair, "mend links and modes of a tree");
 
   add_tree_commands(app, raw, all);
+  add_image(app, raw, all);
   add_host_commands(app, raw, all);
-  for (CLI::App* const command : {all.extract, all.inspect, all.list, all.verify, all.env,
-                                  all.module, all.check, all.probe, all.run, all.matrix}) {
+  for (CLI::App* const command :
+       {all.extract, all.inspect, all.list, all.verify, all.env, all.module, all.image, all.check,
+        all.probe, all.run, all.matrix}) {
     add_common(*command, raw);
     command->fallthrough(false);
   }
@@ -399,6 +438,40 @@ Result<pipeline::SelectionRequest> selection_of(const Raw& raw, const commands::
   return selection;
 }
 
+commands::TreeSource tree_source_of(Raw& raw, pipeline::SelectionRequest selection) {
+  return {.bundles = std::move(raw.bundles),
+          .reading = std::move(raw.reading),
+          .selection = std::move(selection),
+          .verify = raw.no_verify ? pipeline::Verify::nothing : pipeline::Verify::claims};
+}
+
+commands::ImageOptions image_options_of(Raw raw, pipeline::SelectionRequest selection) {
+  const char* const choosing = raw.components != "cuda" ? "--components"
+                               : !raw.include.empty()   ? "--include"
+                               : !raw.exclude.empty()   ? "--exclude"
+                               : !raw.arch.empty()      ? "--arch"
+                               : raw.no_verify          ? "--no-verify"
+                                                        : "";
+  commands::ImageOptions options{.source = tree_source_of(raw, std::move(selection)),
+                                 .choosing = choosing,
+                                 .out = std::move(raw.out),
+                                 .volume = raw.volume,
+                                 .base = std::move(raw.base),
+                                 .library_path = raw.library_path,
+                                 .force = raw.force};
+  if (raw.image_format != "layout") {
+    options.format =
+        raw.image_format == "layer" ? pipeline::ImageFormat::layer : pipeline::ImageFormat::archive;
+  }
+  if (!raw.prefix.empty()) {
+    options.prefix = std::move(raw.prefix);
+  }
+  if (!raw.tag.empty()) {
+    options.tag = std::move(raw.tag);
+  }
+  return options;
+}
+
 pipeline::Shell shell_named(const std::string& name) {
   if (name == "fish") {
     return pipeline::Shell::fish;
@@ -414,10 +487,16 @@ Invocation invocation_of(const Commands& commands, Raw raw, const commands::Env&
                       .json = raw.json,
                       .color = is_wanted(raw.color, env.err_is_terminal && !env.no_color),
                       .progress = !raw.quiet && is_wanted(raw.progress, env.err_is_terminal)};
-  if (*commands.extract || *commands.list) {
+  if (*commands.extract || *commands.image || *commands.list) {
     auto selection = selection_of(raw, env);
     if (!selection) {
-      return usage_error(render(selection.error()), *commands.extract ? "extract" : "list");
+      return usage_error(render(selection.error()), *commands.extract ? "extract"
+                                                    : *commands.image ? "image"
+                                                                      : "list");
+    }
+    if (*commands.image) {
+      invocation.command = image_options_of(std::move(raw), *std::move(selection));
+      return invocation;
     }
     if (*commands.list) {
       invocation.command = commands::ListOptions{{std::move(raw.bundle), std::move(raw.reading)},
@@ -425,12 +504,9 @@ Invocation invocation_of(const Commands& commands, Raw raw, const commands::Env&
       return invocation;
     }
     invocation.command = commands::ExtractOptions{
-        .bundles = std::move(raw.bundles),
-        .reading = std::move(raw.reading),
-        .selection = *std::move(selection),
+        .source = tree_source_of(raw, *std::move(selection)),
         .out = std::move(raw.out),
         .prefix = std::move(raw.prefix),
-        .verify = raw.no_verify ? pipeline::Verify::nothing : pipeline::Verify::claims,
         .force = raw.force,
         .dry_run = raw.dry_run,
         .durability = raw.no_sync ? io::Durability::none : io::Durability::synced};

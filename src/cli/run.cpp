@@ -46,6 +46,9 @@ Result<int> run_command(const Invocation& invocation, const commands::Env& env,
           [&](const commands::ModuleOptions& options) {
             return commands::run_module(options, console);
           },
+          [&](const commands::ImageOptions& options) {
+            return commands::run_image(options, env, console);
+          },
           [&](const commands::CheckOptions& options) {
             return commands::run_check(options, env, console);
           },

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compatpack/base/text.hpp"
 #include "compatpack/host/environment.hpp"
 
 #include "signature_steps.hpp"
@@ -215,6 +216,14 @@ Json json_of(const std::vector<pipeline::LeftOut>& left_out) {
 Json json_of(const std::optional<pipeline::SignedBy>& signed_by) {
   return signed_by ? Json{{"fingerprint", signed_by->fingerprint}, {"user", signed_by->user}}
                    : Json();
+}
+
+std::string shell_word(const std::string& path) {
+  const bool plain = std::all_of(path.begin(), path.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/._-+~@%,=:").find(c) != std::string_view::npos;
+  });
+  return plain ? path : printable(shell_quoted(path));
 }
 
 std::string rendered(const Json& json) {

@@ -74,6 +74,9 @@ void confine_to_folder(const Env& env, Console& console, const std::string& path
 /// A folder for what is too large for memory: TMPDIR, or /tmp.
 std::string temporary_folder(const Env& env);
 
+/// A path as one types it: quoted only where it must be.
+std::string shell_word(const std::string& path);
+
 /// A JSON document as it is printed. Bytes that are no UTF-8 become the replacement character.
 std::string rendered(const Json& json);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "compatpack/base/text.hpp"
@@ -14,6 +13,7 @@
 #include "bundle_steps.hpp"
 #include "host_steps.hpp"
 #include "signature_steps.hpp"
+#include "tree_steps.hpp"
 
 namespace compatpack::commands {
 namespace {
@@ -84,51 +84,14 @@ class Extract {
   Result<int> run() {
     CP_TRY(target_, io::absolute_tree(options_.out));
     CP_CHECK(pipeline::check_tree_path(target_));
-    request_ = {options_.selection, options_.prefix.empty() ? target_ : options_.prefix};
+    request_ = {options_.source.selection, options_.prefix.empty() ? target_ : options_.prefix};
     CP_CHECK(pipeline::check_tree_path(request_.prefix));
-    CP_CHECK(open_bundles());
-    if (options_.verify == Verify::nothing) {
-      console_.warn("--no-verify: checksums are not compared");
-    }
+    CP_TRY(open_, open_bundles(options_.source, env_, console_));
     CP_TRY(const bool up_to_date, look_at_target(nullptr));
     return up_to_date ? report_up_to_date() : make_tree();
   }
 
  private:
-  Result<Done> open_bundles() {
-    const ReadingOptions& reading = options_.reading;
-    const bool about_one = !reading.checksums.sha256.empty() || !reading.checksums.sha1.empty() ||
-                           !reading.checksums.md5.empty() || !reading.member.empty();
-    if (options_.bundles.size() > 1 && about_one) {
-      return Error{.code = Errc::usage,
-                   .what = "an option that is about one bundle",
-                   .expected = "one bundle with --sha256, --sha1, --md5 or --member",
-                   .found = std::to_string(options_.bundles.size()) + " bundles",
-                   .hint = "--checksum-file takes a list, as sha256sum writes it"};
-    }
-    // Most signatures are over digests of the contents, which say nothing if they are not compared.
-    if (options_.verify == Verify::nothing && !reading.keyring.empty()) {
-      return Error{.code = Errc::usage,
-                   .what = "a signature is checked only together with the checksums",
-                   .expected = "one of --keyring and --no-verify",
-                   .found = "both"};
-    }
-    for (const std::string& path : options_.bundles) {
-      CP_TRY(OpenBundle open, open_bundle({path, reading}, env_, console_));
-      open.read.verify = options_.verify;
-      open.read.may_stop = true;
-      open_.push_back(std::move(open));
-    }
-    // In whatever order they are named, the tree is the same.
-    std::sort(open_.begin(), open_.end(), [](const OpenBundle& a, const OpenBundle& b) {
-      const pipeline::BundleInfo& one = a.bundle->info();
-      const pipeline::BundleInfo& other = b.bundle->info();
-      return std::tie(one.name, one.size.value, one.header_sha256) <
-             std::tie(other.name, other.size.value, other.header_sha256);
-    });
-    return Done{};
-  }
-
   /// Whether the target is already what is asked for; `made` is what that is, null if it is not
   /// known yet. Error conflict where it is something else that may not be replaced.
   Result<bool> look_at_target(const Receipt* made) {
@@ -160,7 +123,7 @@ class Extract {
     CP_TRY(const auto faults, pipeline::check_tree(target_, receipt_,
                                                    options_.force ? pipeline::TreeCheck::digests
                                                                   : pipeline::TreeCheck::sizes,
-                                                   options_.reading.jobs));
+                                                   options_.source.reading.jobs));
     CP_TRY(const Same same, made != nullptr ? compared(*made) : is_same_request());
     if (same == Same::yes && faults.empty()) {
       return true;
@@ -242,9 +205,9 @@ class Extract {
         numbers.push_back(i);
       }
     }
-    const bool options_same = receipt_.selection == request_.selection &&
-                              receipt_.prefix == request_.prefix &&
-                              receipt_.verification_skipped == (options_.verify == Verify::nothing);
+    const bool options_same =
+        receipt_.selection == request_.selection && receipt_.prefix == request_.prefix &&
+        receipt_.verification_skipped == (options_.source.verify == Verify::nothing);
     if (!options_same || numbers.size() != open_.size()) {
       return Same::no;
     }
@@ -264,21 +227,22 @@ class Extract {
       return Same::no;
     }
     // Which of the bundles inside was meant is known only when all have been seen.
-    if (open.bundle->is_folder() || !options_.reading.member.empty()) {
+    if (open.bundle->is_folder() || !options_.source.reading.member.empty()) {
       return Same::unknown;
     }
     const auto& said = open.read.user_claims;
     const bool nothing_new =
-        options_.verify == Verify::nothing ||
+        options_.source.verify == Verify::nothing ||
         std::all_of(said.begin(), said.end(),
                     [&held](const DigestClaim& claim) { return was_verified(held, claim); });
     if (nothing_new && is_identified_by_header(info, taken_from(receipt_, number))) {
       return Same::yes;
     }
     CP_TRY(auto again, pipeline::Bundle::open(info.path, &console_, open.read.limits));
-    CP_TRY(const std::string sha256,
-           checked_sha256(*again,
-                          options_.verify == Verify::nothing ? std::vector<DigestClaim>() : said));
+    CP_TRY(
+        const std::string sha256,
+        checked_sha256(
+            *again, options_.source.verify == Verify::nothing ? std::vector<DigestClaim>() : said));
     return sha256 == held.sha256 ? Same::yes : Same::no;
   }
 
@@ -309,30 +273,22 @@ class Extract {
                       "libraries from it");
       }
     }
-    const Limits limits;
     const std::string temporary = temporary_folder(env_);
     if (dir) {
       confine(env_, console_, dir->allowed_folders());
     } else {
       confine_to_folder(env_, console_, temporary);
     }
-    pipeline::Gatherer gatherer(request_.selection, limits, dir.get(), temporary);
-    for (OpenBundle& open : open_) {
-      CP_CHECK(gatherer.read(*open.bundle, open.read, options_.reading.member));
-    }
-    const pipeline::Gathered gathered = gatherer.release();
-    CP_TRY(const pipeline::Plan plan, pipeline::make_plan(gathered, request_));
-    Receipt made = pipeline::make_receipt(plan, gathered.bundles, options_.verify, request_);
+    CP_TRY(StagedTree made, stage_tree(open_, options_.source, request_, dir.get(), temporary));
     if (dir) {
-      CP_CHECK(pipeline::write_tree(*dir, gathered.contents, plan, made));
-      CP_TRY(const bool is_there, put_in_place(*dir, made));
+      CP_TRY(const bool is_there, put_in_place(*dir, made.receipt));
       if (is_there) {
         return report_up_to_date();
       }
     }
-    receipt_ = std::move(made);
-    print_warnings(plan, gathered.bundles);
-    print_summary(plan, gathered.bundles);
+    receipt_ = std::move(made.receipt);
+    print_warnings(made, env_, console_);
+    print_summary(made.plan, made.bundles);
     return 0;
   }
 
@@ -355,22 +311,6 @@ class Extract {
       }
     }
     return std::move(committed).error();
-  }
-
-  void print_warnings(const pipeline::Plan& plan,
-                      const std::vector<pipeline::ReadBundle>& bundles) {
-    for (const pipeline::ReadBundle& bundle : bundles) {
-      for (const std::string& warning : bundle.verification.warnings) {
-        console_.warn(bundle.info.name + ": " + warning);
-      }
-    }
-    for (const std::string& warning : plan.warnings) {
-      console_.warn(warning);
-    }
-    if (!env_.host_glibc.empty() && is_newer_version(plan.glibc_needed, env_.host_glibc)) {
-      console_.warn("the libraries need glibc " + plan.glibc_needed + ", this host has " +
-                    env_.host_glibc);
-    }
   }
 
   void print_summary(const pipeline::Plan& plan, const std::vector<pipeline::ReadBundle>& bundles) {
@@ -402,7 +342,7 @@ class Extract {
         console_.answer("  found inside: " + printable(bundle.info.path));
       }
     }
-    for (const std::string& line : describe_verifications(bundles, options_.verify)) {
+    for (const std::string& line : describe_verifications(bundles, options_.source.verify)) {
       console_.answer("  " + printable(line));
     }
     print_expectation(plan);
@@ -442,15 +382,6 @@ class Extract {
       }
     }
     return out;
-  }
-
-  /// A path as one types it: quoted only where it must be.
-  static std::string shell_word(const std::string& path) {
-    const bool plain = std::all_of(path.begin(), path.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             std::string_view("/._-+~@%,=").find(c) != std::string_view::npos;
-    });
-    return plain ? path : printable(shell_quoted(path));
   }
 
   void print_json(const char* status, Json left_out) {

@@ -177,6 +177,12 @@ std::string make_env_csh(const ActivationFacts& facts) {
   return filled(kEnvCshTemplate, csh_quoted(facts.prefix), facts);
 }
 
+std::map<std::string, std::string> make_scripts(const ActivationFacts& facts) {
+  return {{"env.sh", make_env_sh(facts)},
+          {"env.fish", make_env_fish(facts)},
+          {"env.csh", make_env_csh(facts)}};
+}
+
 Result<std::string> make_eval_code(Shell shell, std::string_view tree) {
   const std::string path(tree);
   switch (shell) {

@@ -346,10 +346,7 @@ class Planner {
   Result<Done> add_texts() {
     std::map<std::string, std::string> texts;
     if (plan_.driver || has_stem("libcuda")) {
-      const ActivationFacts facts{plan_.driver, request_.prefix};
-      texts["env.sh"] = make_env_sh(facts);
-      texts["env.fish"] = make_env_fish(facts);
-      texts["env.csh"] = make_env_csh(facts);
+      texts = make_scripts({plan_.driver, request_.prefix});
     }
     if (std::string text = licence(); !text.empty()) {
       texts["LICENSE"] = std::move(text);

@@ -38,7 +38,9 @@ esac
 "$FIXTURE_TOOL" nvidia-run --out driver.run
 for command in 'extract driver.run --out tree' 'extract driver.run --out tree --force --components cuda,nvml' \
   'extract driver.run --out dry --dry-run' 'list driver.run' 'verify driver.run' 'inspect driver.run --deep' \
-  'check driver.run --driver 470.57.02 --gpu A100'; do
+  'check driver.run --driver 470.57.02 --gpu A100' 'image driver.run --out image' \
+  'image driver.run --out image --force --tag new' 'image tree --base image --out folder/archive --format archive' \
+  'image tree --out layer --format layer' 'image tree --out layer --format layer --force --volume'; do
   # shellcheck disable=SC2086 # words
   "$COMPATPACK" $command -v >said 2>err || [ $? -gt 4 ] || fail "$command" 'exit status 0' "$(cat err)"
   if [ -n "$in_force" ]; then

@@ -105,6 +105,8 @@ json 0 env tree --shell fish
 expect_text document '"code"'
 json 0 module tree --prefix /apps/compat
 expect_text document '"modulefile"'
+json 0 image tree --out image
+expect_text document '"status": "written"'
 # An error is no answer.
 expect_error 4 MD5 -- "$COMPATPACK" verify --json driver.run --md5 01234567890123456789012345678901
 expect_stdout ''
@@ -113,7 +115,7 @@ json 4 verify flat
 expect_text document '"status": "damaged"'
 
 for arguments in 'extract driver.run --out quiet' 'extract driver.run --out quiet' 'inspect driver.run' \
-  'verify driver.run' 'verify tree'; do
+  'verify driver.run' 'verify tree' 'image tree --out quiet-image'; do
   # shellcheck disable=SC2086 # words
   expect_status 0 -- "$COMPATPACK" $arguments -q
   expect_stdout ''

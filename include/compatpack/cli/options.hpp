@@ -21,8 +21,8 @@ struct Invocation {
   commands::ConsoleStyle style = {};
   std::variant<Message, commands::ExtractOptions, commands::InspectOptions, commands::ListOptions,
                commands::VerifyOptions, commands::EnvOptions, commands::ModuleOptions,
-               commands::CheckOptions, commands::ProbeOptions, commands::TrialOptions,
-               commands::RunOptions, commands::MatrixOptions>
+               commands::ImageOptions, commands::CheckOptions, commands::ProbeOptions,
+               commands::TrialOptions, commands::RunOptions, commands::MatrixOptions>
       command;
 };
 

@@ -13,6 +13,7 @@
 #include "compatpack/commands/console.hpp"
 #include "compatpack/io/output_dir.hpp"
 #include "compatpack/pipeline/activation.hpp"
+#include "compatpack/pipeline/image_output.hpp"
 #include "compatpack/pipeline/member_stream.hpp"
 #include "compatpack/pipeline/modulefile.hpp"
 #include "compatpack/pipeline/selection.hpp"
@@ -34,13 +35,18 @@ struct BundleOptions {
   ReadingOptions reading = {};
 };
 
-struct ExtractOptions {
+/// What a tree is made of.
+struct TreeSource {
   std::vector<std::string> bundles;  ///< paths; at least one
   ReadingOptions reading = {};
   pipeline::SelectionRequest selection;
+  pipeline::Verify verify = pipeline::Verify::claims;
+};
+
+struct ExtractOptions {
+  TreeSource source;
   std::string out;
   std::string prefix = {};  ///< where the tree will live; "" for `out`
-  pipeline::Verify verify = pipeline::Verify::claims;
   bool force = false;
   bool dry_run = false;
   io::Durability durability = io::Durability::synced;
@@ -70,6 +76,19 @@ struct ModuleOptions {
   std::string tree;
   std::string prefix = {};  ///< where the tree will live; "" for where it is
   pipeline::ModuleFormat format = pipeline::ModuleFormat::lua;
+};
+
+struct ImageOptions {
+  TreeSource source;          ///< bundles, or one tree
+  std::string choosing = {};  ///< the first option that is given and means nothing for a tree
+  std::string out;
+  pipeline::ImageFormat format = pipeline::ImageFormat::layout;
+  std::string prefix = "/usr/local/cuda/compat";  ///< where the tree will be seen
+  bool volume = false;    ///< the image is to be mounted at `prefix`, and holds nothing else
+  std::string base = {};  ///< folder of an image layout; "" for none
+  std::string tag = "latest";
+  bool library_path = false;  ///< set LD_LIBRARY_PATH in the image
+  bool force = false;
 };
 
 /// Which host a command looks at.
@@ -112,6 +131,7 @@ Result<int> run_list(const ListOptions& options, const Env& env, Console& consol
 Result<int> run_verify(const VerifyOptions& options, const Env& env, Console& console);
 Result<int> run_env(const EnvOptions& options, Console& console);
 Result<int> run_module(const ModuleOptions& options, Console& console);
+Result<int> run_image(const ImageOptions& options, const Env& env, Console& console);
 Result<int> run_check(const CheckOptions& options, const Env& env, Console& console);
 Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& console);
 Result<int> run_trial(const TrialOptions& options);

@@ -15,6 +15,7 @@
 //   COMPATPACK_TREE                               the active tree
 //   _COMPATPACK_OLD_LD, _TRITON, _JULIA           what the three variables were; unset if unset
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,9 @@ struct ActivationFacts {
 
 /// Text of env.csh, for tcsh.
 [[nodiscard]] std::string make_env_csh(const ActivationFacts& facts);
+
+/// All three, by their names in a tree.
+[[nodiscard]] std::map<std::string, std::string> make_scripts(const ActivationFacts& facts);
 
 enum class Shell { sh, fish, csh };
 
