@@ -87,6 +87,32 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+std::vector<std::string_view> split_words(std::string_view text) {
+  std::vector<std::string_view> words = split(text, ' ');
+  std::erase(words, std::string_view());
+  return words;
+}
+
+std::string wrapped(std::string prefix, std::string_view text, std::size_t width,
+                    std::size_t indent) {
+  std::string out = std::move(prefix);
+  std::size_t column = out.size();
+  bool is_first = true;
+  for (const std::string_view word : split(text, ' ')) {
+    if (!is_first && column + 1 + word.size() > width) {
+      out += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (!is_first) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+    is_first = false;
+  }
+  return out;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(kBlank);

@@ -17,6 +17,15 @@ TEST_CASE("text: take_line gives each line once, with or without a last newline"
 TEST_CASE("text: split keeps empty parts, and has none for empty text") {
   CHECK(split("a//b/", '/') == std::vector<std::string_view>{"a", "", "b", ""});
   CHECK(split("", '/').empty());
+  CHECK(split_words("  a  bc ") == std::vector<std::string_view>{"a", "bc"});
+}
+
+TEST_CASE("text: text is broken at blanks, and a word that is too long is left whole") {
+  CHECK(wrapped("", "one two three", 8, 2) == "one two\n  three");
+  CHECK(wrapped("a  ", "one two", 7, 3) == "a  one\n   two");
+  CHECK(wrapped("", "short", 80, 2) == "short");
+  CHECK(wrapped("", "a /a/path/that/is/long b", 6, 1) == "a\n /a/path/that/is/long\n b");
+  CHECK(wrapped("x: ", "", 80, 2) == "x: ");
 }
 
 TEST_CASE("text: parse_decimal takes digits only, up to 64 bits") {

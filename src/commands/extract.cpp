@@ -319,7 +319,8 @@ class Extract {
       console_.detail("left out: " + from + one.path + ": " + one.reason);
     }
     if (console_.json()) {
-      print_json(options_.dry_run ? "would extract" : "extracted", json_of(plan.left_out));
+      print_json(options_.dry_run ? "would extract" : "extracted",
+                 commands::json_of(plan.left_out));
       return;
     }
     std::string head = printable(options_.out) + ":";

@@ -110,8 +110,8 @@ void print(const OpenBundle& open, const DeepLook* deep, Console& console) {
 
 Json document(const OpenBundle& open, const DeepLook* deep) {
   const pipeline::BundleInfo& info = open.bundle->info();
-  Json json = json_of(info);
-  json["signed_by"] = json_of(open.read.signed_by);
+  Json json = commands::json_of(info);
+  json["signed_by"] = commands::json_of(open.read.signed_by);
   const auto cuda = deep != nullptr ? deep->plan.cuda : cuda_of(info);
   json["cuda_version"] = cuda ? Json(cuda->text()) : Json();
   if (deep == nullptr) {
@@ -120,7 +120,7 @@ Json document(const OpenBundle& open, const DeepLook* deep) {
   const pipeline::Plan& plan = deep->plan;
   Json inside = Json::array();
   for (std::size_t i = 1; i < deep->bundles.size(); ++i) {
-    inside.push_back(json_of(deep->bundles[i].info));
+    inside.push_back(commands::json_of(deep->bundles[i].info));
   }
   Json files = Json::array();
   for (const auto& file : plan.files) {
@@ -136,7 +136,7 @@ Json document(const OpenBundle& open, const DeepLook* deep) {
   json["glibc_needed"] = plan.glibc_needed;
   json["host_branches"] = plan.note && plan.note->branches ? Json(*plan.note->branches) : Json();
   json["sha256"] = deep->bundles.front().verification.sha256;
-  json["verified"] = json_of(deep->bundles.front().verification.claims);
+  json["verified"] = commands::json_of(deep->bundles.front().verification.claims);
   json["inside"] = std::move(inside);
   return json;
 }

@@ -17,26 +17,6 @@ constexpr int kWidest = 100;
 
 }  // namespace
 
-std::string wrapped(std::string prefix, std::string_view text, std::size_t width,
-                    std::size_t indent) {
-  std::string out = std::move(prefix);
-  std::size_t column = out.size();
-  bool is_first = true;
-  for (const std::string_view word : split(text, ' ')) {
-    if (!is_first && column + 1 + word.size() > width) {
-      out += '\n' + std::string(indent, ' ');
-      column = indent;
-    } else if (!is_first) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-    is_first = false;
-  }
-  return out;
-}
-
 Rows::Rows(const Env& env, Console& console)
     : console_(console),
       width_(static_cast<std::size_t>(std::clamp(env.width, kNarrowest, kWidest))) {}

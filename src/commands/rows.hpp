@@ -18,12 +18,6 @@
 
 namespace compatpack::commands {
 
-/// `text` behind `prefix`, in lines of at most `width` columns, broken at blanks; a longer word
-/// keeps a line of its own, so that a path can be copied. Lines after the first begin with `indent`
-/// blanks.
-[[nodiscard]] std::string wrapped(std::string prefix, std::string_view text, std::size_t width,
-                                  std::size_t indent);
-
 class Rows {
  public:
   /// Both must outlive it.

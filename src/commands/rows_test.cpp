@@ -33,14 +33,6 @@ struct Screen {
 
 }  // namespace
 
-TEST_CASE("rows: text is broken at blanks, and a word that is too long is left whole") {
-  CHECK(wrapped("", "one two three", 8, 2) == "one two\n  three");
-  CHECK(wrapped("a  ", "one two", 7, 3) == "a  one\n   two");
-  CHECK(wrapped("", "short", 80, 2) == "short");
-  CHECK(wrapped("", "a /a/path/that/is/long b", 6, 1) == "a\n /a/path/that/is/long\n b");
-  CHECK(wrapped("x: ", "", 80, 2) == "x: ");
-}
-
 TEST_CASE("rows: the verdict comes first, then what to do, then facts behind a blank line") {
   Screen screen(80);
   const auto next = std::to_array<std::string>({"do this", "or that"});

@@ -25,7 +25,7 @@ constexpr unsigned kWidthMin = 9;
 constexpr unsigned kWidthMax = 16;
 constexpr std::uint32_t kLiterals = 256;
 constexpr std::uint32_t kClear = 256;
-constexpr std::size_t kHeaderSize = 3;
+constexpr std::size_t kCompressHeaderSize = 3;
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 class CompressCodec final : public Codec {
@@ -33,7 +33,7 @@ class CompressCodec final : public Codec {
   CompressCodec() : prefix_(1U << kWidthMax), suffix_(1U << kWidthMax) {}
 
   Result<Done> start(std::span<const std::byte> head) override {
-    if (head.size() < kHeaderSize) {
+    if (head.size() < kCompressHeaderSize) {
       return Done{};  // step() meets the end of the input before its header is whole
     }
     const auto flags = std::to_integer<unsigned>(head[2]);
@@ -45,7 +45,7 @@ class CompressCodec final : public Codec {
                                 "codes of up to " + std::to_string(width_limit_) + " bits");
     }
     next_free_ = first_free();
-    filling_left_ = kHeaderSize;
+    filling_left_ = kCompressHeaderSize;
     return Done{};
   }
 

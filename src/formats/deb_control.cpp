@@ -15,7 +15,8 @@ namespace {
 // A control file has a dozen fields, with every one that Debian's policy knows about forty.
 constexpr std::size_t kFieldsMax = 200;
 
-Error corrupt(std::string what, std::size_t at, std::string expected, std::string_view found) {
+Error corrupt_control(std::string what, std::size_t at, std::string expected,
+                      std::string_view found) {
   return Error{.code = Errc::corrupt,
                .what = std::move(what),
                .at = ByteOffset{at},
@@ -39,9 +40,10 @@ bool is_field_name(std::string_view name) {
 Result<std::string> required(const DebControl& control, std::string_view name, std::size_t end) {
   const DebField* const field = control.find(name);
   if (field == nullptr || field->value.empty()) {
-    return corrupt("control file does not say what the package is",
-                   field == nullptr ? end : static_cast<std::size_t>(field->at.value),
-                   "a field " + std::string(name), field == nullptr ? "none" : "an empty one");
+    return corrupt_control("control file does not say what the package is",
+                           field == nullptr ? end : static_cast<std::size_t>(field->at.value),
+                           "a field " + std::string(name),
+                           field == nullptr ? "none" : "an empty one");
   }
   return field->value;
 }
@@ -76,8 +78,8 @@ Result<DebSum> parse_sum(std::string_view line, std::size_t at) {
   rest.remove_prefix(separated ? 2 : 0);
   const auto name = escaped ? unescape(rest) : std::optional(std::string(rest));
   if (!md5 || !separated || !name) {
-    return corrupt("md5sums has a malformed line", at, "32 hexadecimal digits, two blanks, a path",
-                   line);
+    return corrupt_control("md5sums has a malformed line", at,
+                           "32 hexadecimal digits, two blanks, a path", line);
   }
   auto path = RelPath::parse(*name);
   if (!path) {
@@ -107,7 +109,7 @@ const DebField* DebControl::find(std::string_view name) const {
 
 Result<DebControl> parse_deb_control(std::string_view text) {
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    return corrupt("control file is no text", nul, "no NUL", "\\0");
+    return corrupt_control("control file is no text", nul, "no NUL", "\\0");
   }
   DebControl control{.package = {}, .version = {}, .architecture = {}};
   bool ended = false;  // by an empty line
@@ -122,11 +124,11 @@ Result<DebControl> parse_deb_control(std::string_view text) {
       continue;
     }
     if (ended) {
-      return corrupt("control file has a second paragraph", at, "one", line);
+      return corrupt_control("control file has a second paragraph", at, "one", line);
     }
     if (line.front() == ' ' || line.front() == '\t') {
       if (control.fields.empty()) {
-        return corrupt("control file begins within a field", at, "a field's name", line);
+        return corrupt_control("control file begins within a field", at, "a field's name", line);
       }
       control.fields.back().value += "\n" + std::string(trim(line));
       continue;
@@ -134,10 +136,11 @@ Result<DebControl> parse_deb_control(std::string_view text) {
     const std::size_t colon = line.find(':');
     const std::string_view name = line.substr(0, colon);
     if (colon == std::string_view::npos || !is_field_name(name)) {
-      return corrupt("control file has a malformed line", at, "a name, a colon, and a value", line);
+      return corrupt_control("control file has a malformed line", at,
+                             "a name, a colon, and a value", line);
     }
     if (control.find(name) != nullptr) {
-      return corrupt("control file has a field twice", at, "one of each", name);
+      return corrupt_control("control file has a field twice", at, "one of each", name);
     }
     if (control.fields.size() == kFieldsMax) {
       return Error{.code = Errc::limit,
@@ -169,7 +172,7 @@ Result<std::vector<DebSum>> parse_md5sums(std::string_view text) {
     }
     CP_TRY(DebSum sum, parse_sum(line, at));
     if (!seen.insert(sum.path.text()).second) {
-      return corrupt("md5sums has a path twice", at, "one line for each", sum.path.text());
+      return corrupt_control("md5sums has a path twice", at, "one line for each", sum.path.text());
     }
     sums.push_back(std::move(sum));
   }

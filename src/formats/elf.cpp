@@ -33,7 +33,7 @@ constexpr std::uint64_t kDtVerneednum = 0x6FFF'FFFF;
 constexpr std::size_t kVersionRecord = 16;  // both of a library and of a version
 constexpr std::size_t kNoteHeader = 12;
 
-Error corrupt(std::string what, std::uint64_t at, std::string expected, std::string found) {
+Error corrupt_elf(std::string what, std::uint64_t at, std::string expected, std::string found) {
   return Error{.code = Errc::corrupt,
                .what = std::move(what),
                .at = ByteOffset{at},
@@ -115,8 +115,8 @@ class Reader {
   Result<ElfIdentity> read() {
     const auto header = record(0, layout_.header);
     if (!header) {
-      return corrupt("ELF file ends in its header", file_.size(),
-                     std::to_string(layout_.header) + " bytes", "end of file");
+      return corrupt_elf("ELF file ends in its header", file_.size(),
+                         std::to_string(layout_.header) + " bytes", "end of file");
     }
     CP_CHECK(read_segments(*header));
     ElfIdentity identity{.head = head_};
@@ -163,7 +163,7 @@ class Reader {
       return too_many("ELF file has too many segments", layout_.phnum, kElfSegmentsMax);
     }
     if (count != 0 && (each < layout_.segment || !bytes(at, each * count))) {
-      return corrupt(
+      return corrupt_elf(
           "ELF program headers leave the file", layout_.phoff,
           std::to_string(count) + " headers within " + std::to_string(file_.size()) + " bytes",
           std::to_string(each) + " bytes each, from byte " + std::to_string(at));
@@ -174,7 +174,7 @@ class Reader {
                             address(*one, layout_.p_vaddr), address(*one, layout_.p_filesz)};
       const bool used = segment.type == kPtLoad || segment.type == kPtDynamic;
       if (used && !bytes(segment.offset, segment.size)) {
-        return corrupt(
+        return corrupt_elf(
             "ELF segment leaves the file", at + i * each,
             "a segment within " + std::to_string(file_.size()) + " bytes",
             std::to_string(segment.size) + " bytes, from byte " + std::to_string(segment.offset));
@@ -210,9 +210,9 @@ class Reader {
         dynamic.versions) {
       strings_ = loaded(dynamic.strings);
       if (strings_.size() < dynamic.strings_size || strings_.empty()) {
-        return corrupt("ELF string table is not in a loaded segment", segment->offset,
-                       std::to_string(dynamic.strings_size) + " bytes at a loaded address",
-                       "address " + std::to_string(dynamic.strings));
+        return corrupt_elf("ELF string table is not in a loaded segment", segment->offset,
+                           std::to_string(dynamic.strings_size) + " bytes at a loaded address",
+                           "address " + std::to_string(dynamic.strings));
       }
       strings_ = strings_.first(static_cast<std::size_t>(dynamic.strings_size));
     }
@@ -277,16 +277,17 @@ class Reader {
 
   Result<std::string> string_at(std::uint64_t offset) const {
     if (offset >= strings_.size()) {
-      return corrupt("ELF name lies outside of its string table", offset_of(strings_),
-                     "an offset below " + std::to_string(strings_.size()), std::to_string(offset));
+      return corrupt_elf("ELF name lies outside of its string table", offset_of(strings_),
+                         "an offset below " + std::to_string(strings_.size()),
+                         std::to_string(offset));
     }
     const std::string_view rest =
         as_text(strings_.subspan(static_cast<std::size_t>(offset))).substr(0, kElfStringMax + 1);
     const std::size_t end = rest.find('\0');
     if (end == std::string_view::npos) {
-      return corrupt("ELF name has no end", offset_of(strings_) + offset,
-                     "a NUL within " + std::to_string(kElfStringMax) + " bytes",
-                     std::string(rest.substr(0, 32)));
+      return corrupt_elf("ELF name has no end", offset_of(strings_) + offset,
+                         "a NUL within " + std::to_string(kElfStringMax) + " bytes",
+                         std::string(rest.substr(0, 32)));
     }
     return std::string(rest.substr(0, end));
   }
@@ -295,17 +296,17 @@ class Reader {
   /// together are counted, so that no table takes long.
   Result<std::string> highest_glibc(std::uint64_t table, std::uint64_t libraries) const {
     const auto bad = [this](std::span<const std::byte> where) {
-      return corrupt("ELF symbol versions leave their segment", offset_of(where),
-                     std::to_string(kVersionRecord) + " bytes of a record",
-                     std::to_string(where.size()) + " bytes");
+      return corrupt_elf("ELF symbol versions leave their segment", offset_of(where),
+                         std::to_string(kVersionRecord) + " bytes of a record",
+                         std::to_string(where.size()) + " bytes");
     };
     std::array<std::uint64_t, 3> highest{};
     std::string text;
     std::size_t seen = 0;
     std::span<const std::byte> rest = loaded(table);
     if (rest.empty() && libraries != 0) {
-      return corrupt("ELF symbol versions are not in a loaded segment", 0, "a loaded address",
-                     "address " + std::to_string(table));
+      return corrupt_elf("ELF symbol versions are not in a loaded segment", 0, "a loaded address",
+                         "address " + std::to_string(table));
     }
     for (std::uint64_t i = 0; i < libraries; ++i) {
       if (rest.size() < kVersionRecord) {
@@ -470,16 +471,16 @@ Result<ElfHead> parse_elf_head(std::span<const std::byte> first) {
                  .found = std::string(text.substr(0, 16))};
   }
   if (first.size() < kElfHeadSize) {
-    return corrupt("ELF file ends in its header", first.size(),
-                   std::to_string(kElfHeadSize) + " bytes", "end of file");
+    return corrupt_elf("ELF file ends in its header", first.size(),
+                       std::to_string(kElfHeadSize) + " bytes", "end of file");
   }
   const auto wide = std::to_integer<unsigned>(first[4]);
   const auto order = std::to_integer<unsigned>(first[5]);
   if (wide != 1 && wide != 2) {
-    return corrupt("ELF class does not exist", 4, "1 or 2", std::to_string(wide));
+    return corrupt_elf("ELF class does not exist", 4, "1 or 2", std::to_string(wide));
   }
   if (order != 1 && order != 2) {
-    return corrupt("ELF byte order does not exist", 5, "1 or 2", std::to_string(order));
+    return corrupt_elf("ELF byte order does not exist", 5, "1 or 2", std::to_string(order));
   }
   ElfHead head{.bits = wide == 2 ? 64 : 32,
                .order = order == 2 ? ByteOrder::big : ByteOrder::little,

@@ -58,7 +58,7 @@ Result<Done> add_claims(std::vector<DigestClaim>& claims, const Assignments& all
   if (line == nullptr) {
     return Done{};
   }
-  const auto words = words_of(line->value);
+  const auto words = split_words(line->value);
   if (words.empty()) {  // no checksum program on the machine that packed it
     return Done{};
   }
@@ -86,12 +86,6 @@ const ShellAssignment* find_field(const Assignments& all, std::string_view name)
 std::string value_of(const Assignments& all, std::string_view name) {
   const auto* const line = find_field(all, name);
   return line == nullptr ? std::string() : line->value;
-}
-
-std::vector<std::string_view> words_of(std::string_view list) {
-  std::vector<std::string_view> words = split(list, ' ');
-  std::erase(words, std::string_view());
-  return words;
 }
 
 std::optional<ByteOffset> after_lines(std::string_view text, std::uint64_t lines) {

@@ -34,7 +34,7 @@ Result<std::vector<ByteRange>> read_chunks(const ShellAssignment& sizes, ByteOff
                                            ByteCount file_size) {
   std::vector<ByteRange> chunks;
   ByteOffset end = payload;
-  for (const std::string_view word : words_of(sizes.value)) {
+  for (const std::string_view word : split_words(sizes.value)) {
     const auto size = parse_decimal(word);
     if (!size) {
       return malformed_size(sizes, "sizes in bytes");
@@ -85,7 +85,7 @@ Result<Done> read_upstream_fields(MakeselfHeader& into, ByteOffset payload, cons
                                   ByteCount file_size) {
   const auto* const decrypt = find_field(all, "decrypt_cmd");
   if (decrypt != nullptr && !trim(decrypt->value).empty()) {
-    into.is_base64 = words_of(decrypt->value).front() == "base64" &&
+    into.is_base64 = split_words(decrypt->value).front() == "base64" &&
                      decrypt->value.find('|') == std::string::npos;
     if (!into.is_base64) {
       return Error{.code = Errc::unsupported,

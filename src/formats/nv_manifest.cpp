@@ -14,12 +14,6 @@ constexpr std::size_t kShownMax = 200;  // bytes of a row in a message
 
 using Words = std::vector<std::string_view>;
 
-Words words_of(std::string_view line) {
-  Words words = split(line, ' ');
-  std::erase(words, std::string_view());
-  return words;
-}
-
 /// Four or five octal digits.
 std::optional<unsigned> parse_mode(std::string_view text) {
   if (text.size() < 4 || text.size() > 5) {
@@ -70,7 +64,7 @@ Result<ManifestEntry> parse_row(std::string_view line) {
   const auto bad = [line](const char* why) {
     return Error{.code = Errc::corrupt, .what = why, .found = std::string(line)};
   };
-  const Words words = words_of(line);
+  const Words words = split_words(line);
   if (words.size() < 3) {
     return bad("fewer than three words");
   }
@@ -128,7 +122,7 @@ Result<NvManifest> parse_nv_manifest(std::string_view text) {
                  .expected = "a version, in line 2",
                  .found = "a blank line"};
   }
-  for (const std::string_view name : words_of(header[3])) {
+  for (const std::string_view name : split_words(header[3])) {
     manifest.kernel_modules.emplace_back(name);
   }
 

@@ -10,7 +10,7 @@ namespace compatpack::formats {
 namespace {
 
 constexpr std::string_view kBegin = "-----BEGIN PGP PUBLIC KEY BLOCK-----";
-constexpr std::string_view kEnd = "-----END PGP PUBLIC KEY BLOCK-----";
+constexpr std::string_view kEndLine = "-----END PGP PUBLIC KEY BLOCK-----";
 
 /// Takes lines up to one that is `last`, and returns those that are base64; nullopt if none is.
 std::optional<std::string> take_block(std::string_view& rest) {
@@ -18,7 +18,7 @@ std::optional<std::string> take_block(std::string_view& rest) {
   std::string base64;
   while (!rest.empty()) {
     const std::string_view line = trim(take_line(rest));
-    if (line == kEnd) {
+    if (line == kEndLine) {
       return base64;
     }
     if (in_headers) {
@@ -53,7 +53,7 @@ Result<std::string> dearmor_keyring(std::string_view text) {
       return Error{.code = Errc::corrupt,
                    .what = "armored key is damaged",
                    .at = at,
-                   .expected = "base64, and a line " + std::string(kEnd),
+                   .expected = "base64, and a line " + std::string(kEndLine),
                    .found = std::move(found)};
     };
     const auto base64 = take_block(rest);

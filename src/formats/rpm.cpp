@@ -112,7 +112,7 @@ AlgorithmId algorithm_with(std::uint64_t id) {
   return it == kAlgorithms.end() ? AlgorithmId{id, std::nullopt, "an unknown digest"} : *it;
 }
 
-Error corrupt(std::string what, ByteOffset at, std::string expected, std::string found) {
+Error corrupt_package(std::string what, ByteOffset at, std::string expected, std::string found) {
   return Error{.code = Errc::corrupt,
                .what = std::move(what),
                .at = at,
@@ -121,7 +121,7 @@ Error corrupt(std::string what, ByteOffset at, std::string expected, std::string
 }
 
 Error unsupported(std::string what, ByteOffset at, std::string expected, std::string found) {
-  Error error = corrupt(std::move(what), at, std::move(expected), std::move(found));
+  Error error = corrupt_package(std::move(what), at, std::move(expected), std::move(found));
   error.code = Errc::unsupported;
   return error;
 }
@@ -139,10 +139,10 @@ std::string hex_of(std::span<const std::byte> bytes) {
 Result<RpmDigest> parse_digest(DigestAlgorithm algorithm, std::string_view text, ByteOffset at) {
   auto hex = parse_hex(text, hex_digits(algorithm));
   if (!hex) {
-    return corrupt("package has a malformed digest", at,
-                   std::to_string(hex_digits(algorithm)) + " hexadecimal digits of " +
-                       std::string(name_of(algorithm)),
-                   std::string(text));
+    return corrupt_package("package has a malformed digest", at,
+                           std::to_string(hex_digits(algorithm)) + " hexadecimal digits of " +
+                               std::string(name_of(algorithm)),
+                           std::string(text));
   }
   return RpmDigest{algorithm, *std::move(hex)};
 }
@@ -189,7 +189,8 @@ class FileList {
     }
     for (const RpmFile& file : files) {
       if (!seen.insert(file.path.text()).second) {
-        return corrupt("package lists a file twice", names_at_, "each path once", file.path.text());
+        return corrupt_package("package lists a file twice", names_at_, "each path once",
+                               file.path.text());
       }
     }
     CP_CHECK(read_digests(files));
@@ -203,10 +204,10 @@ class FileList {
   enum class Column { required, optional };
 
   [[nodiscard]] Error wrong_count(std::uint32_t which, std::size_t found) const {
-    return corrupt("package header contradicts itself", index_.at(which),
-                   "tag " + std::to_string(which) + " with " + std::to_string(count_) +
-                       " values, one for each file",
-                   std::to_string(found));
+    return corrupt_package("package header contradicts itself", index_.at(which),
+                           "tag " + std::to_string(which) + " with " + std::to_string(count_) +
+                               " values, one for each file",
+                           std::to_string(found));
   }
 
   [[nodiscard]] Result<std::vector<std::uint64_t>> numbers(std::uint32_t which,
@@ -265,15 +266,15 @@ class FileList {
     for (std::size_t i = 0; i < count_; ++i) {
       const std::string_view name = (*names)[i];
       if (!folders || places[i] >= folders->size()) {
-        return corrupt("package header contradicts itself", index_.at(tag::kDirIndexes),
-                       "an index below " + std::to_string(folders ? folders->size() : 0),
-                       std::to_string(places[i]));
+        return corrupt_package("package header contradicts itself", index_.at(tag::kDirIndexes),
+                               "an index below " + std::to_string(folders ? folders->size() : 0),
+                               std::to_string(places[i]));
       }
       const std::string_view folder = (*folders)[static_cast<std::size_t>(places[i])];
       if (!folder.ends_with('/') || name.find('/') != std::string_view::npos) {
-        return corrupt("package lists a file in a malformed way", names_at_,
-                       "a folder with a slash at its end, and a name without one",
-                       std::string(folder) + " and " + std::string(name));
+        return corrupt_package("package lists a file in a malformed way", names_at_,
+                               "a folder with a slash at its end, and a name without one",
+                               std::string(folder) + " and " + std::string(name));
       }
       paths.push_back(std::string(folder) + std::string(name));
     }
@@ -356,8 +357,8 @@ Result<Done> check_lead(std::span<const std::byte> head) {
                  .found = std::string(text.substr(0, kLeadMagic.size()))};
   }
   if (head.size() < kLeadSize) {
-    Error error = corrupt("package ends within its lead", {head.size()},
-                          std::to_string(kLeadSize) + " bytes", "end of file");
+    Error error = corrupt_package("package ends within its lead", {head.size()},
+                                  std::to_string(kLeadSize) + " bytes", "end of file");
     error.hint = "the download is incomplete; fetch it again";
     return error;
   }
@@ -376,8 +377,9 @@ Result<Done> check_lead(std::span<const std::byte> head) {
 
 Error wrong_size(ByteOffset at, std::uint64_t wanted, std::uint64_t found) {
   const bool cut = found < wanted;
-  Error error = corrupt(cut ? "package is shorter than it says" : "package is longer than it says",
-                        at, std::to_string(wanted) + " bytes", std::to_string(found));
+  Error error =
+      corrupt_package(cut ? "package is shorter than it says" : "package is longer than it says",
+                      at, std::to_string(wanted) + " bytes", std::to_string(found));
   error.hint = cut ? "the download is incomplete; fetch it again"
                    : "something was appended to it, or it was changed in transit";
   return error;
@@ -513,8 +515,8 @@ Result<Done> read_payload_tags(RpmHeader& header, const RpmIndex& index) {
 Result<std::string> required(const RpmIndex& index, std::uint32_t which, const char* name) {
   CP_TRY(const auto text, index.text(which));
   if (!text || text->empty()) {
-    return corrupt("package does not say what it is", index.at(which),
-                   std::string(name) + ", tag " + std::to_string(which), "none");
+    return corrupt_package("package does not say what it is", index.at(which),
+                           std::string(name) + ", tag " + std::to_string(which), "none");
   }
   return std::string(*text);
 }

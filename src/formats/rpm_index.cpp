@@ -49,7 +49,7 @@ bool is_string(std::uint32_t type) {
 
 bool is_number(std::uint32_t type) { return type >= 1 && type <= 5; }
 
-Error corrupt(std::string what, ByteOffset at, std::string expected, std::string found) {
+Error corrupt_index(std::string what, ByteOffset at, std::string expected, std::string found) {
   return Error{.code = Errc::corrupt,
                .what = std::move(what),
                .at = at,
@@ -58,7 +58,8 @@ Error corrupt(std::string what, ByteOffset at, std::string expected, std::string
 }
 
 Error cut_short(ByteOffset at, std::string expected) {
-  Error error = corrupt("package ends within its headers", at, std::move(expected), "end of file");
+  Error error =
+      corrupt_index("package ends within its headers", at, std::move(expected), "end of file");
   error.hint = "the download is incomplete; fetch it again";
   return error;
 }
@@ -96,9 +97,9 @@ Result<RpmIndex::Entry> RpmIndex::read_entry(std::span<const std::byte> bytes, B
   const std::uint32_t offset = word(bytes, 8);
   const std::uint32_t count = word(bytes, 12);
   const auto bad = [&](std::string expected, std::uint32_t found) {
-    return corrupt("package header has a malformed entry", at,
-                   "tag " + std::to_string(tag) + " with " + std::move(expected),
-                   std::to_string(found));
+    return corrupt_index("package header has a malformed entry", at,
+                         "tag " + std::to_string(tag) + " with " + std::move(expected),
+                         std::to_string(found));
   };
   if (tag < kTagMin || tag > kTagMax) {
     return bad("a number of " + std::to_string(kTagMin) + " and more", tag);
@@ -134,8 +135,8 @@ Result<std::size_t> RpmIndex::read_region(std::span<const std::byte> entry, Byte
   const std::uint32_t tag = word(entry, 0);
   const std::uint32_t offset = word(entry, 8);
   const auto bad = [at](std::string expected, std::uint64_t found) {
-    return corrupt("package header has a malformed region", at, std::move(expected),
-                   std::to_string(found));
+    return corrupt_index("package header has a malformed region", at, std::move(expected),
+                         std::to_string(found));
   };
   if (word(entry, 4) != kTypeBinary || word(entry, 12) != kEntrySize) {
     return bad("16 bytes of binary data", word(entry, 12));
@@ -177,8 +178,8 @@ Result<RpmIndex> RpmIndex::parse(std::span<const std::byte> head, ByteOffset at,
   }
   const auto bytes = head.subspan(static_cast<std::size_t>(at.value));
   if (!as_text(bytes).starts_with(kMagic)) {
-    return corrupt("package has no header where one must be", at, "8e ad e8 01 00 00 00 00",
-                   std::string(as_text(bytes).substr(0, kMagic.size())));
+    return corrupt_index("package has no header where one must be", at, "8e ad e8 01 00 00 00 00",
+                         std::string(as_text(bytes).substr(0, kMagic.size())));
   }
   const std::uint32_t count = word(bytes, 8);
   const std::uint32_t data_size = word(bytes, 12);
@@ -214,8 +215,8 @@ Result<RpmIndex> RpmIndex::parse(std::span<const std::byte> head, ByteOffset at,
     CP_TRY(const Entry entry, read_entry(raw, entry_at, data));
     const auto begin = static_cast<std::size_t>(entry.value.data() - data.data());
     if (begin < used) {
-      return corrupt("package header has overlapping entries", entry_at,
-                     "data from " + std::to_string(used) + " on", std::to_string(begin));
+      return corrupt_index("package header has overlapping entries", entry_at,
+                           "data from " + std::to_string(used) + " on", std::to_string(begin));
     }
     used = begin + entry.value.size();
     index.entries_.push_back(entry);
@@ -241,8 +242,8 @@ Result<const RpmIndex::Entry*> RpmIndex::find(std::uint32_t tag) const {
       continue;
     }
     if (found != nullptr) {
-      return corrupt("package header has an entry twice", entry.at, "one of each tag",
-                     std::to_string(tag));
+      return corrupt_index("package header has an entry twice", entry.at, "one of each tag",
+                           std::to_string(tag));
     }
     found = &entry;
   }
@@ -252,9 +253,9 @@ Result<const RpmIndex::Entry*> RpmIndex::find(std::uint32_t tag) const {
 namespace {
 
 Error wrong_type(std::uint32_t tag, ByteOffset at, std::string expected, std::uint32_t type) {
-  return corrupt("package header has an entry of another type", at,
-                 "tag " + std::to_string(tag) + " with " + std::move(expected),
-                 "type " + std::to_string(type));
+  return corrupt_index("package header has an entry of another type", at,
+                       "tag " + std::to_string(tag) + " with " + std::move(expected),
+                       "type " + std::to_string(type));
 }
 
 /// The first of `all`, which are never empty.

@@ -24,7 +24,7 @@ struct FreeWriter {
 struct FreeEntry {
   void operator()(archive_entry* entry) const { archive_entry_free(entry); }
 };
-using Entry = std::unique_ptr<archive_entry, FreeEntry>;
+using TarEntry = std::unique_ptr<archive_entry, FreeEntry>;
 
 }  // namespace
 
@@ -74,8 +74,8 @@ struct TarWriter::State {
                  .found = std::to_string(left.value) + " bytes less"};
   }
 
-  Entry new_entry(const RelPath& path, unsigned type, unsigned mode) const {
-    Entry entry(archive_entry_new());
+  TarEntry new_entry(const RelPath& path, unsigned type, unsigned mode) const {
+    TarEntry entry(archive_entry_new());
     if (!entry) {
       throw std::bad_alloc();
     }
@@ -87,7 +87,7 @@ struct TarWriter::State {
     return entry;
   }
 
-  Result<Done> add(const Entry& entry, const RelPath& path) {
+  Result<Done> add(const TarEntry& entry, const RelPath& path) {
     CP_CHECK(check_complete());
     current = path.text();
     if (archive_write_header(writer.get(), entry.get()) != ARCHIVE_OK) {
@@ -117,13 +117,13 @@ Result<Done> TarWriter::add_folder(const RelPath& path) {
 }
 
 Result<Done> TarWriter::add_link(const RelPath& path, const std::string& target) {
-  const Entry entry = state_->new_entry(path, AE_IFLNK, 0777);
+  const TarEntry entry = state_->new_entry(path, AE_IFLNK, 0777);
   archive_entry_set_symlink(entry.get(), target.c_str());
   return state_->add(entry, path);
 }
 
 Result<Done> TarWriter::begin_file(const RelPath& path, ByteCount size, unsigned mode) {
-  const Entry entry = state_->new_entry(path, AE_IFREG, mode);
+  const TarEntry entry = state_->new_entry(path, AE_IFREG, mode);
   archive_entry_set_size(entry.get(), static_cast<la_int64_t>(size.value));
   CP_CHECK(state_->add(entry, path));
   state_->left = size;

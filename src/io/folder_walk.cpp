@@ -16,7 +16,7 @@ namespace compatpack::io {
 namespace {
 
 // A driver's sources are eight folders deep.
-constexpr std::size_t kDepthMax = 32;
+constexpr std::size_t kFolderDepthMax = 32;
 
 Result<std::string> read_link(const Fd& folder, const std::string& name, const std::string& shown) {
   std::array<char, PATH_MAX> target{};
@@ -45,11 +45,11 @@ std::string FolderWalk::shown(const std::string& path) const {
 }
 
 Result<Done> FolderWalk::enter(Fd folder, const std::string& path) {
-  if (levels_.size() == kDepthMax) {
+  if (levels_.size() == kFolderDepthMax) {
     return Error{.code = Errc::limit,
                  .what = "folders are nested too deeply",
                  .subject = shown(path),
-                 .expected = "at most " + std::to_string(kDepthMax) + " levels"};
+                 .expected = "at most " + std::to_string(kFolderDepthMax) + " levels"};
   }
   CP_TRY(auto names, list_folder(folder, shown(path)));
   std::reverse(names.begin(), names.end());

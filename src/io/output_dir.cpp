@@ -28,7 +28,7 @@ constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 constexpr std::size_t kUnsyncedMax = 128;
 
 // How deep remove_tree() goes. Trees are flat; only what somebody put into one is deeper.
-constexpr int kDepthMax = 64;
+constexpr int kRemovedDepthMax = 64;
 
 void remove_below(const Fd& parent, const std::string& name, int depth) {
   if (::unlinkat(parent.get(), name.c_str(), 0) == 0 || depth == 0) {
@@ -109,7 +109,7 @@ Result<std::vector<std::string>> list_folder(const Fd& fd, const std::string& sh
 }
 
 void remove_tree(const Fd& parent, const std::string& name) {
-  remove_below(parent, name, kDepthMax);
+  remove_below(parent, name, kRemovedDepthMax);
 }
 
 void remove_stale_staging(const std::string& target) {

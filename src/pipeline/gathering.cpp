@@ -7,7 +7,7 @@ namespace compatpack::pipeline {
 namespace {
 
 // A repository package in an archive, with a driver's package in it, is the deepest seen.
-constexpr int kDepthMax = 4;
+constexpr int kNestingMax = 4;
 
 /// The files that a package says it holds; empty where it says nothing of them.
 std::vector<ListedFile> listed_in_header(const BundleInfo& info) {
@@ -49,11 +49,11 @@ Result<Done> Gatherer::read_one(Bundle& bundle, const ReadOptions& options,
                                 const std::string& member, std::optional<std::size_t> inside,
                                 int depth) {
   const BundleInfo& info = bundle.info();
-  if (depth == kDepthMax) {
+  if (depth == kNestingMax) {
     return Error{.code = Errc::limit,
                  .what = "bundles are nested too deeply",
                  .subject = info.path,
-                 .expected = "at most " + std::to_string(kDepthMax) + " in one another"};
+                 .expected = "at most " + std::to_string(kNestingMax) + " in one another"};
   }
   const std::size_t number = bundles_.size();
   const std::size_t libcudas = stager_.contents().libcuda_archs.size();

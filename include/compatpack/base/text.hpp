@@ -18,6 +18,15 @@ std::string_view take_line(std::string_view& rest);
 /// The parts of `text` between `separator`s, empty ones too; of empty text, none.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
+/// The words of `text` between blanks; no empty ones.
+[[nodiscard]] std::vector<std::string_view> split_words(std::string_view text);
+
+/// `text` behind `prefix`, in lines of at most `width` columns, broken at blanks; a longer word
+/// keeps a line of its own, so that a path can be copied. Lines after the first begin with `indent`
+/// blanks.
+[[nodiscard]] std::string wrapped(std::string prefix, std::string_view text, std::size_t width,
+                                  std::size_t indent);
+
 /// `text` without blanks, tabs and line ends at both ends.
 [[nodiscard]] std::string_view trim(std::string_view text);
 

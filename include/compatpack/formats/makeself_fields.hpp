@@ -24,9 +24,6 @@ const ShellAssignment* find_field(const Assignments& all, std::string_view name)
 /// What that assigns, or empty text.
 std::string value_of(const Assignments& all, std::string_view name);
 
-/// The words of a list, which blanks separate.
-std::vector<std::string_view> words_of(std::string_view list);
-
 /// Offset behind the first `lines` lines, or nullopt if nothing comes there.
 std::optional<ByteOffset> after_lines(std::string_view text, std::uint64_t lines);
 
