@@ -2,14 +2,16 @@
 #include "compatpack/cli/options.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <sstream>
 #include <thread>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "compatpack/base/text.hpp"
+#include "compatpack/cli/suggestion.hpp"
+#include "compatpack/formats/archive.hpp"
+#include "compatpack/formats/codec.hpp"
+#include "compatpack/io/digest.hpp"
 #include "compatpack/pipeline/tree.hpp"
 
 namespace compatpack::cli {
@@ -19,11 +21,6 @@ using commands::Verbosity;
 
 // More threads than this gain nothing: no driver's xz payload has more blocks than that.
 constexpr unsigned kJobsMax = 256;
-
-constexpr const char* kFooter =
-    "Exit status: 0 done; 1 could not (I/O, permission, space, conflict); 2 usage;\n"
-    "3 input refused; 4 checksum mismatch; 5 check, probe: no, it will not work;\n"
-    "6 check: not known for sure; 70 a bug in compatpack.";
 
 /// What CLI11 fills in: text as typed, turned into options when all of it is known.
 struct Raw {
@@ -198,7 +195,7 @@ void add_host_commands(CLI::App& app, Raw& raw, Commands& all) {
       ->type_name("SECONDS");
   all.trial = app.add_subcommand("probe-trial", "")->group("");
 
-  all.run = app.add_subcommand("run", "run a command with a tree active: run TREE -- CMD...");
+  all.run = app.add_subcommand("run", "run a command with a tree active");
   all.run->add_option("TREE", raw.tree, "a tree that extract made")->required()->type_name("");
   all.run->add_option("CMD", raw.command, "the command and its arguments, after --")
       ->required()
@@ -218,8 +215,7 @@ void add_host_commands(CLI::App& app, Raw& raw, Commands& all) {
 }
 
 void add_tree_commands(CLI::App& app, Raw& raw, Commands& all) {
-  all.env =
-      app.add_subcommand("env", "print code that activates a tree: eval \"$(compatpack env DIR)\"");
+  all.env = app.add_subcommand("env", "print code that activates a tree, for eval");
   all.env->add_option("TREE", raw.tree, "a tree that extract made")->required()->type_name("");
   all.env->add_option("--shell", raw.shell, "sh (default), fish or csh")
       ->check(one_of({"sh", "fish", "csh"}))
@@ -317,6 +313,72 @@ Commands add_commands(CLI::App& app, Raw& raw) {
   return all;
 }
 
+/// CLI11 writes what a value is as "WHEN:{auto,always,never}" or "N:UINT in [1 - 256]".
+void describe_value(std::string_view type, OptionReference& option) {
+  option.value = type.substr(0, type.find(':'));
+  const auto open = type.find('{');
+  if (open != std::string_view::npos) {
+    const std::string_view words = type.substr(open + 1, type.find('}') - open - 1);
+    for (const std::string_view word : split(words, ',')) {
+      option.choices.emplace_back(word);
+    }
+  }
+}
+
+OptionReference describe(const CLI::Option& option) {
+  OptionReference reference{.text = option.get_description(), .is_required = option.get_required()};
+  for (const std::string& name : option.get_snames()) {
+    reference.names.push_back('-' + name);
+  }
+  for (const std::string& name : option.get_lnames()) {
+    reference.names.push_back("--" + name);
+  }
+  if (option.get_items_expected_max() > 0) {
+    const std::string type = option.get_type_name();
+    describe_value(type, reference);
+  }
+  return reference;
+}
+
+/// Options of `app` alone, then those of its groups, which CLI11 has as commands without a name.
+void describe_groups(const CLI::App& app, const std::string& title, CommandReference& into) {
+  OptionGroup group{title, {}};
+  for (const CLI::Option* const option : app.get_options()) {
+    if (option->get_positional()) {
+      into.arguments.push_back({option->get_name(), option->get_description(),
+                                option->get_required(), option->get_items_expected_max() > 1});
+    } else if (title.empty() || option != app.get_help_ptr()) {
+      group.options.push_back(describe(*option));
+    }
+  }
+  if (!group.options.empty()) {
+    into.groups.push_back(std::move(group));
+  }
+  for (const CLI::App* const inner : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (inner->get_name().empty()) {
+      describe_groups(*inner, inner->get_group(), into);
+    }
+  }
+}
+
+CommandReference describe(const CLI::App& app) {
+  CommandReference command{.name = app.get_parent() == nullptr ? "" : app.get_name(),
+                           .text = app.get_description()};
+  describe_groups(app, "", command);
+  return command;
+}
+
+/// Those that help texts name, in the order in which they were added.
+std::vector<CommandReference> describe_commands(const CLI::App& app) {
+  std::vector<CommandReference> commands;
+  for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!command->get_group().empty()) {
+      commands.push_back(describe(*command));
+    }
+  }
+  return commands;
+}
+
 Invocation message(std::string text, int status) {
   while (text.ends_with('\n')) {
     text.pop_back();
@@ -336,56 +398,26 @@ Invocation usage_error(const std::string& what, const std::string& command,
                  2);
 }
 
-/// How many letters must be put in, taken out or changed to make `a` into `b`.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-/// "did you mean NAME? See " for the name that `word` is most likely a slip of; "" if none is near.
+/// "did you mean NAME? See ", or "" where no name is near.
 std::string suggestion(std::string_view word, const std::vector<std::string>& names) {
-  // A third of its letters wrong is as far as a slip goes.
-  std::size_t nearest = word.size() / 3 + 1;
-  const std::string* found = nullptr;
-  for (const std::string& name : names) {
-    if (const std::size_t distance = edit_distance(word, name); distance < nearest) {
-      nearest = distance;
-      found = &name;
-    }
-  }
-  return found == nullptr ? "" : "did you mean " + *found + "? See ";
+  const auto name = nearest_name(word, names);
+  return name ? "did you mean " + *name + "? See " : "";
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
+  for (const CommandReference& command : describe_commands(app)) {
+    names.push_back(command.name);
   }
   return names;
 }
 
 std::vector<std::string> option_names(const CLI::App& command) {
   std::vector<std::string> names;
-  for (const CLI::Option* const option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      names.push_back("--" + name);
+  for (const OptionGroup& group : describe(command).groups) {
+    for (const OptionReference& option : group.options) {
+      names.insert(names.end(), option.names.begin(), option.names.end());
     }
-  }
-  // A group of options is a command without a name.
-  for (const CLI::App* const group :
-       command.get_subcommands([](const CLI::App*) { return true; })) {
-    const std::vector<std::string> more = option_names(*group);
-    names.insert(names.end(), more.begin(), more.end());
   }
   return names;
 }
@@ -540,34 +572,67 @@ Invocation invocation_of(const Commands& commands, Raw raw, const commands::Env&
   return invocation;
 }
 
+/// The program's version, and those of the libraries that read bundles: a report of a fault needs
+/// both.
+std::string version_text() {
+  return "compatpack " + std::string(pipeline::compatpack_version()) + "\nlibarchive " +
+         formats::archive_library_version() + ", liblzma " + formats::xz_library_version() +
+         ", libzstd " + formats::zstd_library_version() + ", zlib " +
+         formats::gzip_library_version() + ", bzip2 " + formats::bzip2_library_version() +
+         ", lz4 " + formats::lz4_library_version() + ", OpenSSL " + io::digest_library_version();
+}
+
+/// The whole command line. What it reads goes into `raw`, which must outlive it.
+class CommandLine {
+ public:
+  explicit CommandLine(Raw& raw)
+      : app_(
+            "Makes CUDA forward-compatibility trees out of NVIDIA driver bundles, without root "
+            "and without running anything in them",
+            "compatpack") {
+    app_.set_help_flag("-h,--help", "print this help");
+    app_.set_version_flag("--version", version_text(), "print versions, its libraries' too");
+    app_.require_subcommand(1);
+    commands_ = add_commands(app_, raw);
+  }
+
+  CLI::App& app() { return app_; }
+  const Commands& commands() const { return commands_; }
+
+ private:
+  CLI::App app_;
+  Commands commands_{};
+};
+
 }  // namespace
+
+Reference reference() {
+  Raw raw;
+  CommandLine line(raw);
+  return {describe(line.app()), describe_commands(line.app())};
+}
 
 Invocation parse_arguments(std::span<const std::string> arguments, const commands::Env& env) {
   Raw raw;
   raw.reading.jobs = std::clamp(std::thread::hardware_concurrency(), 1U, kJobsMax);
-  CLI::App app(
-      "Makes CUDA forward-compatibility trees out of NVIDIA driver bundles, without root and\n"
-      "without running anything in them.",
-      "compatpack");
-  app.set_version_flag("--version", "compatpack " + std::string(pipeline::compatpack_version()));
-  app.require_subcommand(1);
-  app.footer(kFooter);
-  const Commands commands = add_commands(app, raw);
+  CommandLine line(raw);
+  CLI::App& app = line.app();
 
   // CLI11 takes the last argument first.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    const auto used = app.get_subcommands();
+    return message(used.empty() ? help_text({describe(app), describe_commands(app)})
+                                : help_text(describe(*used.front())),
+                   0);
+  } catch (const CLI::CallForVersion& version) {
+    return message(version.what(), 0);
   } catch (const CLI::ParseError& fault) {
-    std::ostringstream out;
-    std::ostringstream err;
-    // CLI11's own statuses begin at 100; ours are two: asked for, or bad usage.
-    if (app.exit(fault, out, err) == 0) {
-      return message(out.str(), 0);
-    }
     return explain(fault, app, arguments);
   }
-  return invocation_of(commands, std::move(raw), env);
+  return invocation_of(line.commands(), std::move(raw), env);
 }
 
 }  // namespace compatpack::cli

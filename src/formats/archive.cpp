@@ -239,4 +239,9 @@ Result<std::size_t> ArchiveReader::read(std::span<std::byte> into) {
   return static_cast<std::size_t>(got);
 }
 
+std::string archive_library_version() {
+  const std::string text = archive_version_string();  // "libarchive 3.6.2"
+  return text.substr(text.find(' ') + 1);
+}
+
 }  // namespace compatpack::formats

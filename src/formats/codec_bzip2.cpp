@@ -66,4 +66,9 @@ class Bzip2Codec final : public Codec {
 
 std::unique_ptr<Codec> make_bzip2_codec() { return std::make_unique<Bzip2Codec>(); }
 
+std::string bzip2_library_version() {
+  const std::string text = BZ2_bzlibVersion();  // "1.0.8, 13-Jul-2019"
+  return text.substr(0, text.find(','));
+}
+
 }  // namespace compatpack::formats

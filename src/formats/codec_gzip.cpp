@@ -72,4 +72,6 @@ class GzipCodec final : public Codec {
 
 std::unique_ptr<Codec> make_gzip_codec() { return std::make_unique<GzipCodec>(); }
 
+std::string gzip_library_version() { return zlibVersion(); }
+
 }  // namespace compatpack::formats

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
+#include <lz4.h>
 #include <lz4frame.h>
 
 #include "compatpack/formats/codec.hpp"
@@ -8,7 +9,7 @@
 namespace compatpack::formats {
 namespace {
 
-struct FreeContext {
+struct FreeLz4Context {
   void operator()(LZ4F_dctx* context) const { LZ4F_freeDecompressionContext(context); }
 };
 
@@ -51,11 +52,13 @@ class Lz4Codec final : public Codec {
   }
 
  private:
-  std::unique_ptr<LZ4F_dctx, FreeContext> context_;
+  std::unique_ptr<LZ4F_dctx, FreeLz4Context> context_;
 };
 
 }  // namespace
 
 std::unique_ptr<Codec> make_lz4_codec() { return std::make_unique<Lz4Codec>(); }
+
+std::string lz4_library_version() { return LZ4_versionString(); }
 
 }  // namespace compatpack::formats

@@ -167,4 +167,6 @@ std::unique_ptr<Codec> make_xz_codec(Compression xz_or_lzma, const DecoderOption
   return std::make_unique<XzCodec>(xz_or_lzma, options);
 }
 
+std::string xz_library_version() { return lzma_version_string(); }
+
 }  // namespace compatpack::formats

@@ -17,7 +17,7 @@ namespace {
 constexpr ByteCount kWindowMax{128U << 20U};
 constexpr std::uint64_t kWindowMin = 1U << 10U;  // of the format
 
-struct FreeContext {
+struct FreeZstdContext {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
@@ -93,7 +93,7 @@ class ZstdCodec final : public Codec {
   }
 
  private:
-  std::unique_ptr<ZSTD_DCtx, FreeContext> context_;
+  std::unique_ptr<ZSTD_DCtx, FreeZstdContext> context_;
   ByteCount window_max_;
 };
 
@@ -103,5 +103,7 @@ std::unique_ptr<Codec> make_zstd_codec(const DecoderOptions& options) {
   return std::make_unique<ZstdCodec>(
       ByteCount{std::max(kWindowMin, std::min(kWindowMax.value, options.memory_max.value))});
 }
+
+std::string zstd_library_version() { return ZSTD_versionString(); }
 
 }  // namespace compatpack::formats

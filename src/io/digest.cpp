@@ -159,4 +159,6 @@ Result<Done> ClaimChecker::verdict() const {
   return Done{};
 }
 
+std::string digest_library_version() { return OpenSSL_version(OPENSSL_VERSION_STRING); }
+
 }  // namespace compatpack::io

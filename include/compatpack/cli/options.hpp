@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "compatpack/cli/reference.hpp"
 #include "compatpack/commands/commands.hpp"
 
 namespace compatpack::cli {
@@ -29,5 +30,8 @@ struct Invocation {
 /// Reads `arguments`, without the program's name. `env` gives the defaults: architecture, terminal.
 /// Bad usage is a Message, not an Error: it is for people and has the usage line.
 Invocation parse_arguments(std::span<const std::string> arguments, const commands::Env& env);
+
+/// What parse_arguments() understands.
+Reference reference();
 
 }  // namespace compatpack::cli

@@ -39,4 +39,7 @@ class ArchiveReader final : public EntryReader {
   std::unique_ptr<State> state_;
 };
 
+/// The version of libarchive: "3.6.2".
+std::string archive_library_version();
+
 }  // namespace compatpack::formats

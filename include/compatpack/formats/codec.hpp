@@ -51,6 +51,13 @@ std::unique_ptr<Codec> make_compress_codec();
 std::unique_ptr<Codec> make_zstd_codec(const DecoderOptions& options);
 std::unique_ptr<Codec> make_xz_codec(Compression xz_or_lzma, const DecoderOptions& options);
 
+/// The versions of the libraries behind the codecs, as these say themselves: "1.2.13".
+std::string gzip_library_version();
+std::string bzip2_library_version();
+std::string lz4_library_version();
+std::string zstd_library_version();
+std::string xz_library_version();
+
 /// The compressed bytes: a window that a codec takes from at its own pace.
 class CodecInput {
  public:

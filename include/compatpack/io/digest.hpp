@@ -81,4 +81,7 @@ class ClaimChecker {
   std::string whole_sha256_;
 };
 
+/// The version of OpenSSL: "3.0.17".
+std::string digest_library_version();
+
 }  // namespace compatpack::io
