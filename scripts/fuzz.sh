@@ -91,6 +91,10 @@ make_kit() {
   done
   fixture nvidia-run --out "$kit/a.run" --layout a --compress gzip "$@"
   fixture nvidia-run --out "$kit/embed.run" --embed 300 --compress gzip "$@"
+  # With a .manifest and its links, and 32-bit libraries.
+  fixture nvidia-run --out "$kit/driver.run" --compress zstd --filler 10
+  fixture nvidia-run --out "$kit/no-libcuda.run" --compress none --text is_vgpu_host_package.txt=yes \
+    --text libnvidia-vgpu.so.550.144.02=x
   for era in 1.5 2.0 2.1 2.3 2.4.0 2.4.2 2.4.3 2.4.5 2.5 2.6 2.7; do
     fixture upstream-run --out "$kit/up-$era.run" --era "$era" --compress gzip "$@"
   done

@@ -7,17 +7,16 @@ namespace compatpack::pipeline {
 
 std::string filled_template(std::string_view text, std::span<const TemplatePlace> places) {
   std::string out;
-  while (!text.empty()) {
+  for (auto at = text.find('@'); at != std::string_view::npos; at = text.find('@')) {
+    out += text.substr(0, at);
+    text.remove_prefix(at);
     const auto place = std::find_if(places.begin(), places.end(),
                                     [text](const auto& one) { return text.starts_with(one.name); });
-    if (place != places.end()) {
-      out += place->value;
-      text.remove_prefix(place->name.size());
-    } else {
-      out += text.front();
-      text.remove_prefix(1);
-    }
+    const bool known = place != places.end();
+    out += known ? place->value : "@";
+    text.remove_prefix(known ? place->name.size() : 1);
   }
+  out += text;
   return out;
 }
 

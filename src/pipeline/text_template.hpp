@@ -8,7 +8,7 @@
 namespace compatpack::pipeline {
 
 struct TemplatePlace {
-  std::string_view name;  ///< as it stands in the text: "@PREFIX@"
+  std::string_view name;  ///< as it stands in the text: "@PREFIX@"; begins with an @
   std::string_view value;
 };
 
