@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kBlockSize = 128U << 10U;
 constexpr const char* kStream = "the extracted archive";
+constexpr mode_t kModeBits = 07777;  // libarchive passes on what else the field holds
 
 struct FreeArchive {
   void operator()(archive* reader) const { archive_read_free(reader); }
@@ -186,7 +187,7 @@ Result<std::optional<Entry>> ArchiveReader::next() {
   Entry entry{.path = text_or_empty(archive_entry_pathname(raw)),
               .type = type_of(raw),
               .size = {},
-              .mode_bits = static_cast<std::uint32_t>(archive_entry_perm(raw))};
+              .mode_bits = static_cast<std::uint32_t>(archive_entry_perm(raw) & kModeBits)};
   if (entry.path.empty()) {
     return state.fail({.code = Errc::corrupt,
                        .what = "archive member has no name",

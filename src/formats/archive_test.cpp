@@ -158,6 +158,18 @@ TEST_CASE("archive: entries come in order, with content, modes and targets") {
   CHECK(members[4].content.empty());
 }
 
+TEST_CASE("archive: of a mode that does not fit, twelve bits are left") {
+  for (const char* const mode : {"0322245", "7777777", "0102245"}) {
+    CAPTURE(mode);
+    const auto members = members_of(TarFile().file("a", "x").with_mode_field(mode));
+
+    REQUIRE(members.size() == 1);
+    CHECK(members[0].entry.mode_bits <= 07777);
+    CHECK((members[0].entry.mode_bits & 0777) ==
+          (std::string_view(mode) == "7777777" ? 0777 : 0245));
+  }
+}
+
 TEST_CASE("archive: small blocks on both sides change nothing") {
   const std::string text = sample_text(3000);
   const std::string bytes = TarFile().file("a", text).file("b", "b").bytes();
