@@ -10,7 +10,7 @@
 # Builds in build-fuzz with clang 14, ASan and UBSan. What it learns stays in build-fuzz/corpus and is where
 # the next run begins; what it finds is in build-fuzz/found, and the exit status is 1. No input may take more
 # than 5 seconds or 512 MiB. FUZZ_JOBS targets run at once, as many as there are processors unless set; with
-# FUZZ_BUILT=1 they are taken as they are, without building.
+# FUZZ_BUILT=FOLDER those in FOLDER are taken as they are, without building, and all that is kept is kept there.
 # shellcheck disable=SC2317 # seed_TARGET is called by a name that is put together
 set -eu
 cd "$(dirname "$0")/.."
@@ -41,7 +41,7 @@ for target in "$@"; do
   [ -f "tests/fuzz/fuzz_$target.cpp" ] || fail "no target $target; there are: $(echo "$known" | tr '\n' ' ')" 2
 done
 
-build='build-fuzz'
+build=${FUZZ_BUILT:-build-fuzz}
 jobs=${FUZZ_JOBS:-$(nproc)}
 launcher=
 if command -v ccache >/dev/null; then
@@ -67,7 +67,7 @@ build_targets() {
     exit 1
   }
 }
-[ "${FUZZ_BUILT:-}" = 1 ] || build_targets "$@"
+[ -n "${FUZZ_BUILT:-}" ] || build_targets "$@"
 
 fixture() { "$build/tests/fixture_tool" "$@"; }
 

@@ -11,8 +11,7 @@ constexpr std::size_t kTextBlock = std::size_t{64} << 10U;
 
 constexpr std::uint8_t kForeign = 0xff;
 
-/// What six bits each character stands for.
-constexpr std::array<std::uint8_t, 256> kSextets = [] {
+constexpr std::array<std::uint8_t, 256> make_sextets() {
   std::array<std::uint8_t, 256> table{};
   table.fill(kForeign);
   constexpr std::string_view kAlphabet =
@@ -21,7 +20,10 @@ constexpr std::array<std::uint8_t, 256> kSextets = [] {
     table[static_cast<unsigned char>(kAlphabet[i])] = static_cast<std::uint8_t>(i);
   }
   return table;
-}();
+}
+
+/// What six bits each character stands for.
+constexpr std::array<std::uint8_t, 256> kSextets = make_sextets();
 
 std::uint8_t sextet(std::byte character) {
   return kSextets[std::to_integer<std::size_t>(character)];

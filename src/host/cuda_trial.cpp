@@ -277,7 +277,8 @@ class Trial {
     using Launch = Code(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                         unsigned, Handle, void**, void**);
     return call<Launch>("cuLaunchKernel", function, kElements / kBlock, 1U, 1U, kBlock, 1U, 1U, 0U,
-                        Handle{nullptr}, parameters.data(), static_cast<void**>(nullptr)) == 0 &&
+                        static_cast<Handle>(nullptr), parameters.data(),
+                        static_cast<void**>(nullptr)) == 0 &&
            call<Code()>("cuCtxSynchronize") == 0 &&
            call<Code(Handle)>("cuModuleUnload", module) == 0;
   }

@@ -205,7 +205,7 @@ class Feeder {
 /// A child at work. Killed, with what it has started, when this ends.
 class Child {
  public:
-  Child(const ChildRequest& request, pid_t child, Ends ends)
+  Child(const ChildRequest& request, pid_t child, Ends&& ends)
       : request_(request),
         child_(child),
         report_(std::move(ends.report.read_end), request.output_max),

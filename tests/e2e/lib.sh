@@ -29,6 +29,7 @@
 #   plain_work                           makes the folder $work, without newlines in its path, for what
 #                                        cannot take these; it is removed in any case
 #   skip REASON                          ends the script; ctest counts it as skipped
+#   any_memory CMD...                    another program than ours, which may take what it wants
 #
 # Each prints what was expected and what was found, and ends the script, unless what it says is so.
 set -eu
@@ -68,7 +69,7 @@ export LC_ALL=C.UTF-8
 # threads' stacks included. Sanitizers take far more than the program that they are in.
 if ! grep -q __asan_init "$COMPATPACK"; then
   # shellcheck disable=SC3045 # dash, bash and busybox have it; in KiB
-  ulimit -d $((300 * 1024))
+  ulimit -S -d $((300 * 1024))
 fi
 
 e2e_top=$(mktemp -d "${TMPDIR:-/tmp}/e2e-${e2e_script%.sh}.XXXXXX")
@@ -107,6 +108,12 @@ fail() {
   printf '%s: %s\n  expected: %s\n  found:    %s\n' "$e2e_script" "$1" "$2" "$3" >&2
   exit 1
 }
+
+any_memory() (
+  # shellcheck disable=SC3045
+  ulimit -S -d unlimited
+  "$@"
+)
 
 skip() {
   echo "$e2e_script: skipped: $1"

@@ -27,7 +27,7 @@ chmod 755 packed/start.sh packed/lib*
 pack() {
   file=$1
   shift
-  makeself --quiet --tar-quietly "$@" packed "$file" "A label with 'quotes', and \$(touch $mark)" \
+  any_memory makeself --quiet --tar-quietly "$@" packed "$file" "A label with 'quotes', and \$(touch $mark)" \
     ./start.sh one two >makeself.log 2>&1 </dev/null || fail "makeself $*" 'status 0' "$(cat makeself.log)"
 }
 
@@ -140,7 +140,7 @@ for number in 2 3; do
   mkdir packed
   "$FIXTURE_TOOL" elf --out "packed/libmore$number.so.1" --soname "libmore$number.so.1"
   printf '%s\n' "$number" >packed/readme
-  makeself --quiet --tar-quietly --append packed archive.run >makeself.log 2>&1 </dev/null ||
+  any_memory makeself --quiet --tar-quietly --append packed archive.run >makeself.log 2>&1 </dev/null ||
     fail 'makeself --append' 'status 0' "$(cat makeself.log)"
   rm -rf "packed$number"
   mv packed "packed$number"
