@@ -405,7 +405,14 @@ Result<Done> OutputDir::swap_with_target() {
     return Done{};
   }
   if (errno != EINVAL && errno != ENOSYS) {
-    return io_error("cannot put the tree in place", target_, errno);
+    const int reason = errno;
+    Error error = io_error("cannot put the tree in place", target_, reason);
+    if (reason == EXDEV) {
+      error.hint =
+          "the old tree stands in a lower layer of an overlay, as of an image that is built upon, "
+          "and cannot be moved there; remove it first";
+    }
+    return error;
   }
   // No exchange on this file system: the old tree steps aside first. A crash between the two leaves
   // it under its aside name, which stage() does not take for a staging folder's.

@@ -30,13 +30,15 @@
 #                                        cannot take these; it is removed in any case
 #   skip REASON                          ends the script; ctest counts it as skipped
 #   any_memory CMD...                    another program than ours, which may take what it wants
+#   may_mount                            starts the script anew as root of namespaces of its own, who may mount
+#                                        and is nobody outside; or skips it where that is not allowed
 #
 # Each prints what was expected and what was found, and ends the script, unless what it says is so.
 set -eu
 
 e2e_script=${0##*/}
 
-if [ "$(id -u)" = 0 ]; then
+if [ "$(id -u)" = 0 ] && [ -z "${E2E_NAMESPACE-}" ]; then
   e2e_repo=$(cd "$(dirname "$0")/../.." && pwd)
   # shellcheck source=tests/support/nobody.sh
   . "$e2e_repo/tests/support/nobody.sh"
@@ -107,6 +109,13 @@ plain_work() {
 fail() {
   printf '%s: %s\n  expected: %s\n  found:    %s\n' "$e2e_script" "$1" "$2" "$3" >&2
   exit 1
+}
+
+may_mount() {
+  [ -z "${E2E_NAMESPACE-}" ] || return 0
+  unshare -rm true 2>/dev/null || skip 'user namespaces are not allowed here'
+  E2E_NAMESPACE=yes unshare -rm sh "$REPO/tests/e2e/$e2e_script"
+  exit
 }
 
 any_memory() (
