@@ -51,10 +51,11 @@ struct ArchiveReader::State {
   std::unique_ptr<archive, FreeArchive> reader{archive_read_new()};
   std::uint64_t members = 0;
   ByteCount unpacked;
+  ByteCount taken;             // from the source
+  ByteCount given;             // of content, to whoever reads it
   bool is_file = false;        // the current entry; only files have content
   ByteCount content_left;      // of it
   bool content_ended = false;  // what is left of it is a hole
-  bool source_is_empty = true;
   bool ended = false;
   std::optional<Error> failure;
 
@@ -64,7 +65,7 @@ struct ArchiveReader::State {
     try {
       auto count = state.source.read(state.block);
       if (count) {
-        state.source_is_empty = state.source_is_empty && *count == 0;
+        state.taken.value += *count;
         *buffer = state.block.data();
         return static_cast<la_ssize_t>(*count);
       }
@@ -107,7 +108,7 @@ struct ArchiveReader::State {
       return fail(*source_error);
     }
     std::string words = text_or_empty(archive_error_string(reader.get()));
-    if (!source_is_empty && !words.starts_with("Truncated")) {
+    if (taken.value > 0 && !words.starts_with("Truncated")) {
       return fail_at(at, std::move(words));
     }
     return fail({.code = Errc::corrupt,
@@ -119,6 +120,7 @@ struct ArchiveReader::State {
   }
 
   Result<Done> check_limits(const Entry& entry);
+  Result<Done> check_holes();
 };
 
 /// Counts `entry` in. Its own size is looked at first: no sum of small ones overflows.
@@ -144,6 +146,20 @@ Result<Done> ArchiveReader::State::check_limits(const Entry& entry) {
     return refused("archive is too large", limits.unpacked.value, " bytes", found);
   }
   return Done{};
+}
+
+/// What was given beyond the archive's own bytes were holes: a few bytes of it can fill a disk.
+Result<Done> ArchiveReader::State::check_holes() {
+  if (given.value <= taken.value + limits.holes.value) {
+    return Done{};
+  }
+  return fail({.code = Errc::limit,
+               .what = "the archive's sparse members are too large",
+               .at = position(),
+               .stream = kStream,
+               .expected = "holes of at most " + std::to_string(limits.holes.value) + " bytes",
+               .found = "more",
+               .hint = "no driver has any; this is made to fill a disk"});
 }
 
 Result<std::unique_ptr<ArchiveReader>> ArchiveReader::open(io::Source& source,
@@ -237,6 +253,8 @@ Result<std::size_t> ArchiveReader::read(std::span<std::byte> into) {
     std::fill_n(into.begin(), got, std::byte{0});
   }
   state.content_left.value -= got;
+  state.given.value += got;
+  CP_CHECK(state.check_holes());
   return static_cast<std::size_t>(got);
 }
 

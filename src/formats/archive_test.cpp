@@ -411,6 +411,20 @@ TEST_CASE("archive: holes count against the limits") {
   CHECK(error_of(sparse(8ULL << 40U, 8'192, "x")).what == "archive member is too large");
 }
 
+TEST_CASE("archive: holes that are read have a limit of their own, over all members") {
+  Limits limits;
+  limits.holes = {20'000};
+  const auto two = [](std::uint64_t size) {
+    return sparse(size, 8'192, std::string(512, 'x')).file("next", std::string(30'000, 'n'));
+  };
+
+  CHECK_FALSE(unpack(two(20'000), limits).error);
+  const Error error = error_of(two(40'000), limits);
+  CHECK(error.code == Errc::limit);
+  CHECK(error.what == "the archive's sparse members are too large");
+  CHECK(error.expected == "holes of at most 20000 bytes");
+}
+
 TEST_CASE("archive: content is as long as its entry says, or it is damage") {
   // What lies behind the file's end, and a map that promises more than there is.
   for (const TarFile& tar :

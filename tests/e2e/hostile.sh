@@ -182,6 +182,17 @@ for option in --components=cuda '--include=*'; do
 done
 [ $(($(date +%s) - begun)) -lt 60 ] || fail 'a bomb' 'an end soon' "$(($(date +%s) - begun)) s"
 
+# Holes cost an archive nothing, so neither its size nor what it unpacks to tells of them.
+mkdir bomb
+cp library bomb/libcuda.so.535.54.03
+truncate -s 1900M bomb/libcuda.so.535.54.03
+tar -S -c -f hostile.tar -C bomb .
+rm -r bomb
+"$FIXTURE_TOOL" nvidia-run --out hostile.run --payload hostile.tar --compress none
+expect_error 3 "sparse members are too large" -- "$COMPATPACK" extract hostile.run --out work/tree
+harmless 'holes'
+expect_no work/tree
+
 # --- headers ---
 
 # Shell code in it is text.

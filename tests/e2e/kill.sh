@@ -5,11 +5,16 @@
 # clear; and many at once make one tree.
 #
 #   KILL_MOMENTS=200     how many moments of an extraction SIGKILL comes at; 30 unless set
+#   KILL_BUNDLE=FILE     what is extracted: a .run, in place of one with 20 MB of random bytes
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # 20 MB of libraries, in a time that several kills fit into.
-"$FIXTURE_TOOL" nvidia-run --out new.run --version 550.54.15 --filler 2000000 --no-compat32 --compress none
+if [ -n "${KILL_BUNDLE:-}" ]; then
+  ln -s "$KILL_BUNDLE" new.run
+else
+  "$FIXTURE_TOOL" nvidia-run --out new.run --version 550.54.15 --filler 2000000 --no-compat32 --compress none
+fi
 "$FIXTURE_TOOL" nvidia-run --out old.run --version 535.54.03
 mkdir work
 

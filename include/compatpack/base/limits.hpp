@@ -19,6 +19,7 @@ struct Limits {
   ByteCount unpacked{16ULL << 30U};  ///< all members together, unpacked
   std::uint64_t ratio = 500;  ///< unpacked to packed; drivers come to 5, zstd of zeros to 30,000
   ByteCount ratio_from{256U << 20U};  ///< unpacked; what is smaller takes a moment and no memory
+  ByteCount holes{256U << 20U};       ///< of all sparse members together; a driver's tar has none
   ByteCount decoder_memory{256U << 20U};  ///< a decoder; zstd's own default window cap is 128 MiB
   ByteCount kept_text{4U << 20U};  ///< a text kept in memory: .manifest (150 KB), LICENSE (20 KB)
 };
