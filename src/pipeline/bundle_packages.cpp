@@ -14,6 +14,10 @@
 namespace compatpack::pipeline {
 namespace {
 
+/// What a .deb's control archive may unpack to: NVIDIA's come to 100 KB at most. A few KB of it
+/// could otherwise keep a reader busy for minutes.
+constexpr ByteCount kControlMax{16U << 20U};
+
 /// What is wanted of a .deb's control archive; empty texts where it has no such member.
 struct ControlTexts {
   std::string control;
@@ -35,10 +39,8 @@ Result<std::string> read_text(formats::EntryReader& reader, const formats::Entry
   return text;
 }
 
-Result<ControlTexts> read_control(std::span<const std::byte> stored, const Limits& limits) {
-  io::MemorySource source(stored);
-  CP_TRY(const auto decoder, formats::open_decoder(source, {.memory_max = limits.decoder_memory}));
-  CP_TRY(const auto reader, formats::ArchiveReader::open(*decoder, limits));
+Result<ControlTexts> read_texts(io::Source& unpacked, const Limits& limits) {
+  CP_TRY(const auto reader, formats::ArchiveReader::open(unpacked, limits));
   ControlTexts texts;
   for (;;) {
     CP_TRY(const auto entry, reader->next());
@@ -55,7 +57,21 @@ Result<ControlTexts> read_control(std::span<const std::byte> stored, const Limit
       CP_TRY(texts.md5sums, read_text(*reader, *entry, limits));
     }
   }
-  CP_CHECK(io::drain(*decoder));
+  CP_CHECK(io::drain(unpacked));
+  return texts;
+}
+
+Result<ControlTexts> read_control(std::span<const std::byte> stored, const Limits& limits) {
+  io::MemorySource source(stored);
+  CP_TRY(const auto decoder, formats::open_decoder(source, {.memory_max = limits.decoder_memory}));
+  io::LimitedSource unpacked(*decoder, kControlMax);
+  auto texts = read_texts(unpacked, limits);
+  if (unpacked.missing().value == 0) {
+    return Error{.code = Errc::limit,
+                 .what = "control archive unpacks to too much",
+                 .expected = "less than " + std::to_string(kControlMax.value) + " bytes",
+                 .found = "more"};
+  }
   return texts;
 }
 

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "support/compress.hpp"
+#include "support/deb_file.hpp"
 #include "support/run_file.hpp"
 #include "support/tar_file.hpp"
 #include "support/temp_dir.hpp"
@@ -149,6 +150,31 @@ TEST_CASE("bundle: a header that is damaged names the file") {
   REQUIRE_FALSE(bundle);
   CHECK(bundle.error().code == Errc::corrupt);
   CHECK(bundle.error().subject == (temp.path() / "x.run").string());
+}
+
+TEST_CASE("bundle: a .deb's control archive that unpacks to too much is refused") {
+  const TempDir temp;
+  const std::string control =
+      test::TarFile().file("./control", "Package: a\nVersion: 1\nArchitecture: amd64\n").bytes();
+  const auto package = [](const std::string& archive) {
+    return test::DebFile()
+        .member("debian-binary", "2.0\n")
+        .member("control.tar.gz", test::compress(Compression::gzip, archive))
+        .member("data.tar", "")
+        .bytes();
+  };
+  const std::string zeros(20U << 20U, '\0');
+
+  CHECK(open(temp, package(control)));
+  // Behind its end, and as a member that nobody wants.
+  for (const std::string& bomb : {control + zeros, test::TarFile().file("./x", zeros).bytes()}) {
+    const auto bundle = open(temp, package(bomb));
+
+    REQUIRE_FALSE(bundle);
+    CHECK(bundle.error().code == Errc::limit);
+    CHECK(bundle.error().what == "control archive unpacks to too much");
+    CHECK(bundle.error().stream == "control.tar.gz");
+  }
 }
 
 TEST_CASE("bundle: what is changed while it is open is found out") {

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "support/compress.hpp"
+#include "support/rpm_file.hpp"
 #include "support/run_file.hpp"
 #include "support/tar_file.hpp"
 #include "support/temp_dir.hpp"
@@ -44,8 +45,9 @@ class Recorder final : public MemberVisitor {
 /// A bundle on disk, and one pass over it.
 class Pass {
  public:
-  explicit Pass(const RunFile& run) {
-    std::ofstream(path(), std::ios::binary) << run.bytes;
+  explicit Pass(const RunFile& run) : Pass(run.bytes) {}
+  explicit Pass(const std::string& bytes) {
+    std::ofstream(path(), std::ios::binary) << bytes;
     auto opened = Bundle::open(path(), nullptr, Limits{});
     REQUIRE(opened);
     bundle_ = *std::move(opened);
@@ -293,6 +295,42 @@ TEST_CASE("member_stream: what a stream holds behind the archive's end is checke
 
   CHECK_FALSE(pass.read());
   CHECK(pass.recorder.members == std::vector<std::string>{"a=text"});
+}
+
+TEST_CASE(
+    "member_stream: where only a digest of an rpm's decompressed payload is there, that is "
+    "checked") {
+  test::RpmFile rpm;
+  rpm.with_compression(Compression::gzip).file("/opt/a", "text");
+  // Without what covers the payload as it is stored: its digest, and the signature header's MD5.
+  rpm.header().without(5092);
+  rpm.signature().without(1004);
+  constexpr std::uint32_t kPayloadDigestAlt = 5097;
+  rpm.header().texts(kPayloadDigestAlt, {std::string(64, '0')});
+  Pass pass(rpm.bytes());
+
+  const auto read = pass.read();
+
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == Errc::mismatch);
+  CHECK(read.error().what ==
+        "SHA-256 of the payload, decompressed, does not match the one in its header");
+  rpm.header().texts(kPayloadDigestAlt, {read.error().found});
+  CHECK(Pass(rpm.bytes()).read());
+}
+
+TEST_CASE("member_stream: what stands behind the archive's end has a limit") {
+  const std::string tar = TarFile().file("a", "text").bytes();
+  const Error error = [&tar] {
+    const std::string more = tar + std::string(65U << 20U, '\0');
+    Pass pass(NvidiaRun(test::compress(Compression::gzip, more)).build());
+    const auto read = pass.read();
+    REQUIRE_FALSE(read);
+    return read.error();
+  }();
+
+  CHECK(error.code == Errc::limit);
+  CHECK(error.what == "too much stands behind the archive's end");
 }
 
 TEST_CASE("member_stream: the user's claims are checked besides the bundle's own") {
