@@ -14,11 +14,7 @@ namespace compatpack::formats {
 namespace {
 
 struct FreeWriter {
-  void operator()(archive* writer) const {
-    // Without this, freeing what was not finished would write an end, and it would look whole.
-    archive_write_fail(writer);
-    archive_write_free(writer);
-  }
+  void operator()(archive* writer) const { archive_write_free(writer); }
 };
 
 struct FreeEntry {
@@ -32,29 +28,45 @@ struct TarWriter::State {
   Sink sink;
   time_t time;
   std::optional<Error> sink_error = {};  // set by the callback, which cannot return it
+  bool is_taking = true;  // what is freed unfinished writes an end, and would look whole
   std::unique_ptr<archive, FreeWriter> writer{archive_write_new()};
   std::string current = {};  // path of the file that was begun
   ByteCount left = {};       // of its content
 
-  /// libarchive's view of `sink`: -1 and no exception where it fails.
-  static la_ssize_t take_block(archive* writer, void* client, const void* buffer, size_t size) {
+  State(Sink to, time_t time_s) : sink(std::move(to)), time(time_s) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { is_taking = false; }
+
+  /// libarchive's view of `sink`. It never fails, since libarchive 3.6 does not free all of a
+  /// writer that has failed: what comes after an error, or after the end, is let go.
+  static la_ssize_t take_block(archive* /*writer*/, void* client, const void* buffer, size_t size) {
     auto& state = *static_cast<State*>(client);
-    try {
-      auto taken = state.sink({static_cast<const std::byte*>(buffer), size});
-      if (taken) {
-        return static_cast<la_ssize_t>(size);
+    if (state.is_taking) {
+      try {
+        auto taken = state.sink({static_cast<const std::byte*>(buffer), size});
+        if (!taken) {
+          state.fail(std::move(taken).error());
+        }
+      } catch (const std::exception& fault) {
+        state.fail(Error{.code = Errc::io, .what = "cannot go on", .found = fault.what()});
       }
-      state.sink_error = std::move(taken).error();
-    } catch (const std::exception& fault) {
-      state.sink_error = Error{.code = Errc::io, .what = "cannot go on", .found = fault.what()};
     }
-    archive_set_error(writer, EIO, "the sink failed");
-    return -1;
+    return static_cast<la_ssize_t>(size);
   }
 
-  [[nodiscard]] Error failure(const std::string& subject) const {
+  void fail(Error error) {
+    sink_error = std::move(error);
+    is_taking = false;
+  }
+
+  /// What has become of a call about `subject`; libarchive says whether it succeeded.
+  [[nodiscard]] Result<Done> outcome(bool is_done, const std::string& subject) const {
     if (sink_error) {
       return *sink_error;
+    }
+    if (is_done) {
+      return Done{};
     }
     const char* const words = archive_error_string(writer.get());
     return Error{.code = Errc::unsupported,
@@ -90,15 +102,12 @@ struct TarWriter::State {
   Result<Done> add(const TarEntry& entry, const RelPath& path) {
     CP_CHECK(check_complete());
     current = path.text();
-    if (archive_write_header(writer.get(), entry.get()) != ARCHIVE_OK) {
-      return failure(current);
-    }
-    return Done{};
+    return outcome(archive_write_header(writer.get(), entry.get()) == ARCHIVE_OK, current);
   }
 };
 
 TarWriter::TarWriter(Sink sink, std::uint64_t time_s)
-    : state_(new State{.sink = std::move(sink), .time = static_cast<time_t>(time_s)}) {
+    : state_(std::make_unique<State>(std::move(sink), static_cast<time_t>(time_s))) {
   archive* const writer = state_->writer.get();
   const bool is_ready =
       writer != nullptr && archive_write_set_format_ustar(writer) == ARCHIVE_OK &&
@@ -136,19 +145,15 @@ Result<Done> TarWriter::write(std::span<const std::byte> bytes) {
         .code = Errc::corrupt, .what = "file is longer than it was", .subject = state_->current};
   }
   const la_ssize_t count = archive_write_data(state_->writer.get(), bytes.data(), bytes.size());
-  if (count < 0 || static_cast<std::size_t>(count) != bytes.size()) {
-    return state_->failure(state_->current);
-  }
+  CP_CHECK(state_->outcome(count >= 0 && static_cast<std::size_t>(count) == bytes.size(),
+                           state_->current));
   state_->left.value -= bytes.size();
   return Done{};
 }
 
 Result<Done> TarWriter::finish() {
   CP_CHECK(state_->check_complete());
-  if (archive_write_close(state_->writer.get()) != ARCHIVE_OK) {
-    return state_->failure("");
-  }
-  return Done{};
+  return state_->outcome(archive_write_close(state_->writer.get()) == ARCHIVE_OK, "");
 }
 
 }  // namespace compatpack::formats
