@@ -446,7 +446,7 @@ class Image {
   std::unique_ptr<pipeline::ImageOutput> output_;
   std::unique_ptr<io::OutputDir> tree_dir_;  // of a bundle
   std::string tree_path_;
-  pipeline::MovedTree tree_;
+  pipeline::MovedTree tree_ = {};
   std::vector<std::string> verified_;  // what of the bundles was, in words
   std::optional<pipeline::LayoutImage> base_;
   OciDescriptor layer_;

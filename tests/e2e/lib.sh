@@ -12,7 +12,8 @@
 #
 #   $COMPATPACK $FIXTURE_TOOL   the program under test and, for each x_tool of tests/support, $X_TOOL;
 #                               from ctest, with $E2E_TOOLS naming these variables
-#   $REPO                       README.md, CHANGELOG.md, completions/, examples/, man/, scripts/ and tests/ of this project,
+#   $REPO                       README.md, CHANGELOG.md, completions/, docs/, examples/, include/, man/, scripts/, src/ and
+#                               tests/ of this project,
 #                               readable
 #
 #   expect_status 3 -- CMD...            runs CMD and wants this exit status
@@ -44,7 +45,7 @@ if [ "$(id -u)" = 0 ] && [ -z "${E2E_NAMESPACE-}" ]; then
   . "$e2e_repo/tests/support/nobody.sh"
   nobody_stage
   mkdir "$stage/repo" "$stage/bin"
-  for e2e_part in README.md CHANGELOG.md completions examples man scripts tests; do
+  for e2e_part in README.md CHANGELOG.md completions docs examples include man scripts src tests; do
     [ ! -e "$e2e_repo/$e2e_part" ] || cp -R "$e2e_repo/$e2e_part" "$stage/repo/"
   done
   for e2e_tool in ${E2E_TOOLS:-COMPATPACK FIXTURE_TOOL}; do

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Manual pages and completions: what the project holds is what its options give; pages name the options
+# Manual pages, completions and pictures: what the project holds is what its options give; pages name the options
 # that help texts name, no more and no fewer; each shell completes.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# --- as made by scripts/make-reference ---
+# --- as made by scripts/make-reference and scripts/make-pictures ---
 
 commands=$("$REFERENCE_TOOL" commands)
 for command in '' $commands; do
@@ -20,6 +20,13 @@ for file in bash:compatpack.bash zsh:_compatpack fish:compatpack.fish; do
   "$REFERENCE_TOOL" completion "${file%%:*}" >made-completion
   expect_same made-completion "$REPO/completions/${file#*:}"
 done
+
+if command -v python3 >/dev/null; then
+  python3 "$REPO/scripts/make-pictures" pictures
+  expect_same pictures "$REPO/docs/pictures"
+else
+  echo 'left out: docs/pictures: no python3'
+fi
 
 # --- pages ---
 
