@@ -55,6 +55,8 @@ fi
 
 # --- completions ---
 
+mkdir completing
+cd completing
 mkdir folder
 : >driver.run
 
@@ -68,10 +70,10 @@ completes() {
     shift
   done
   shift
-  printf '%s\n' "$@" | sort >wanted
-  "complete_$shell" "$line" | sort >found
-  if ! cmp -s wanted found; then
-    fail "$shell: $line" "$(cat wanted)" "$(cat found)"
+  printf '%s\n' "$@" | sort >../wanted
+  "complete_$shell" "$line" | sort >../found
+  if ! cmp -s ../wanted ../found; then
+    fail "$shell: $line" "$(cat ../wanted)" "$(cat ../found)"
   fi
 }
 in_each_shell() {
@@ -121,10 +123,10 @@ fi
 
 # zsh completes at a terminal only: zpty is one, and a widget prints what was found.
 complete_zsh() {
-  cat >complete.zsh <<'EOS'
+  cat >../complete.zsh <<'EOS'
 zmodload zsh/zpty
 zpty shell zsh -f -i
-zpty -w shell "PS1= PS2= RPS1= ; fpath=($1 \$fpath) ; cd ${(q)PWD} ; autoload -Uz compinit && compinit -u -d $PWD/zcompdump"
+zpty -w shell "PS1= PS2= RPS1= ; fpath=($1 \$fpath) ; cd ${(q)PWD} ; autoload -Uz compinit && compinit -u -d ${(q)PWD:h}/zcompdump"
 zpty -w shell "zstyle ':completion:*' list-colors '' ; unsetopt zle_bracketed_paste ; LISTMAX=1000"
 zpty -w shell 'compadd() {
   if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return $?; fi
@@ -145,7 +147,7 @@ zpty -r shell out '*DONE*'
 print -r -- "$out" | tr -d '\r' | sed -n 's/^.*HIT://p'
 zpty -d shell
 EOS
-  HOME=$PWD zsh -f complete.zsh "$REPO/completions" "$1" | sort -u
+  HOME=$PWD zsh -f ../complete.zsh "$REPO/completions" "$1" | sort -u
 }
 if command -v zsh >/dev/null; then
   in_each_shell zsh
