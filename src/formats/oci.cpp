@@ -22,6 +22,9 @@ constexpr std::string_view kIndexType = "application/vnd.oci.image.index.v1+json
 constexpr int kDepthMax = 64;
 // Docker stops at 127 layers, and an index has one image a platform.
 constexpr std::size_t kListMax = 1'000;
+// Members of all objects of a document. A config of 127 layers has some 700; what keeps their order
+// looks through all of an object's to add one.
+constexpr std::size_t kMembersMax = 5'000;
 
 /// A document that is whole JSON and nevertheless not to be read.
 struct Refused : std::runtime_error {
@@ -32,9 +35,13 @@ struct Refused : std::runtime_error {
 };
 
 Json parse(std::string_view text) {
-  auto json = Json::parse(text, [](int depth, Json::parse_event_t, Json&) {
+  std::size_t members = 0;
+  auto json = Json::parse(text, [&members](int depth, Json::parse_event_t event, Json&) {
     if (depth > kDepthMax) {
       throw Refused(Errc::limit, "nested deeper than " + std::to_string(kDepthMax));
+    }
+    if (event == Json::parse_event_t::key && ++members > kMembersMax) {
+      throw Refused(Errc::limit, "more than " + std::to_string(kMembersMax) + " members");
     }
     return true;
   });

@@ -249,6 +249,22 @@ TEST_CASE("oci: a list without end is a limit") {
   CHECK(index.error().code == Errc::limit);
 }
 
+TEST_CASE("oci: more members than any config has are a limit, as each costs a look at all") {
+  const auto with_members = [](int count) {
+    std::string config = R"({"os":"linux","architecture":"amd64","rootfs":{"diff_ids":[]})";
+    for (int i = 0; i < count; ++i) {
+      config += ",\"m" + std::to_string(i) + "\":0";
+    }
+    return render_oci_config(config + "}", addition());
+  };
+
+  CHECK(with_members(4'900));
+  const auto many = with_members(5'000);
+  REQUIRE_FALSE(many);
+  CHECK(many.error().code == Errc::limit);
+  CHECK(many.error().found == "more than 5000 members");
+}
+
 TEST_CASE("oci: a config with a wrong type where something is to be put in is refused") {
   for (const char* const config :
        {R"({"Env":"A=b"})", R"({"Env":[1]})", R"({"Labels":[]})", R"({"Labels":{"a":1}})", "7"}) {

@@ -12,7 +12,10 @@
 namespace compatpack::pipeline {
 namespace {
 
+// What is written keeps the order of its keys. What is read need not: a hostile object of very many
+// members would take the square of their number.
 using Json = nlohmann::ordered_json;
+using ReadJson = nlohmann::json;
 
 std::optional<DigestAlgorithm> algorithm_named(std::string_view name) {
   for (const DigestAlgorithm one :
@@ -68,13 +71,13 @@ Json json_of(const SelectionRequest& selection) {
 /// A member of a JSON object. Throws, as the library does, where it is missing or of another type:
 /// parse_receipt() is the one place that catches.
 template <class T>
-T get(const Json& object, const char* key) {
+T get(const ReadJson& object, const char* key) {
   return object.at(key).get<T>();
 }
 
 /// A whole number from 0 on. The library would make one of a negative or a fraction too.
-std::uint64_t get_number(const Json& object, const char* key) {
-  const Json& number = object.at(key);
+std::uint64_t get_number(const ReadJson& object, const char* key) {
+  const ReadJson& number = object.at(key);
   if (!number.is_number_unsigned()) {
     throw std::invalid_argument(std::string("not a whole number: ") + key);
   }
@@ -82,7 +85,7 @@ std::uint64_t get_number(const Json& object, const char* key) {
 }
 
 /// A name that can stand in a tree.
-std::string get_name(const Json& object, const char* key) {
+std::string get_name(const ReadJson& object, const char* key) {
   auto name = get<std::string>(object, key);
   if (!FileName::parse(name)) {
     throw std::invalid_argument("not a plain file name: " + name);
@@ -93,7 +96,7 @@ std::string get_name(const Json& object, const char* key) {
 // The functions below assign to members one by one: where a value in an aggregate's braces throws,
 // GCC 12 destroys the members before it twice.
 
-DigestClaim claim_from(const Json& json) {
+DigestClaim claim_from(const ReadJson& json) {
   const auto algorithm = algorithm_named(get<std::string>(json, "algorithm"));
   if (!algorithm) {
     throw std::invalid_argument("no such algorithm");
@@ -107,7 +110,7 @@ DigestClaim claim_from(const Json& json) {
   return claim;
 }
 
-SelectionRequest selection_from(const Json& json) {
+SelectionRequest selection_from(const ReadJson& json) {
   SelectionRequest selection;
   for (const auto& name : json.at("components")) {
     const auto text = name.get<std::string>();
@@ -124,7 +127,7 @@ SelectionRequest selection_from(const Json& json) {
   return selection;
 }
 
-ReceiptBundle bundle_from(const Json& json) {
+ReceiptBundle bundle_from(const ReadJson& json) {
   ReceiptBundle bundle{};
   bundle.name = get<std::string>(json, "name");
   if (!json.at("inside").is_null()) {
@@ -135,7 +138,7 @@ ReceiptBundle bundle_from(const Json& json) {
   bundle.header_sha256 = get<std::string>(json, "header_sha256");
   bundle.kind = get<std::string>(json, "kind");
   bundle.dialect = get<std::string>(json, "dialect");
-  for (const Json& claim : json.at("verified")) {
+  for (const ReadJson& claim : json.at("verified")) {
     bundle.verified.push_back(claim_from(claim));
   }
   bundle.members_verified = get_number(json, "members_verified");
@@ -146,7 +149,7 @@ ReceiptBundle bundle_from(const Json& json) {
   return bundle;
 }
 
-ReceiptFile file_from(const Json& json) {
+ReceiptFile file_from(const ReadJson& json) {
   ReceiptFile file{};
   file.path = get_name(json, "path");
   file.size.value = get_number(json, "size");
@@ -158,7 +161,7 @@ ReceiptFile file_from(const Json& json) {
   return file;
 }
 
-ReceiptLink link_from(const Json& json) {
+ReceiptLink link_from(const ReadJson& json) {
   ReceiptLink link{};
   link.path = get_name(json, "path");
   link.target = get_name(json, "target");
@@ -203,10 +206,10 @@ void check_sense(const Receipt& receipt) {
   }
 }
 
-Receipt receipt_from(const Json& json) {
+Receipt receipt_from(const ReadJson& json) {
   Receipt receipt{};
   receipt.compatpack_version = get<std::string>(json, "compatpack");
-  for (const Json& bundle : json.at("bundles")) {
+  for (const ReadJson& bundle : json.at("bundles")) {
     receipt.bundles.push_back(bundle_from(bundle));
   }
   receipt.verification_skipped = get<bool>(json, "verification_skipped");
@@ -214,10 +217,10 @@ Receipt receipt_from(const Json& json) {
   receipt.cuda_version = get<std::string>(json, "cuda_version");
   receipt.selection = selection_from(json.at("selection"));
   receipt.prefix = get<std::string>(json, "prefix");
-  for (const Json& file : json.at("files")) {
+  for (const ReadJson& file : json.at("files")) {
     receipt.files.push_back(file_from(file));
   }
-  for (const Json& link : json.at("links")) {
+  for (const ReadJson& link : json.at("links")) {
     receipt.links.push_back(link_from(link));
   }
   check_sense(receipt);
@@ -268,7 +271,7 @@ std::string render_receipt(const Receipt& receipt) {
 
 Result<Receipt> parse_receipt(std::string_view text) {
   try {
-    const Json json = Json::parse(text);
+    const ReadJson json = ReadJson::parse(text);
     const std::uint64_t format = get_number(json, "format");
     if (format > static_cast<std::uint64_t>(kReceiptFormat)) {
       return Error{.code = Errc::unsupported,
@@ -277,7 +280,7 @@ Result<Receipt> parse_receipt(std::string_view text) {
                    .found = "format " + std::to_string(format)};
     }
     return receipt_from(json);
-  } catch (const Json::exception& fault) {
+  } catch (const ReadJson::exception& fault) {
     return not_a_receipt(fault.what());
   } catch (const std::invalid_argument& fault) {
     return not_a_receipt(fault.what());

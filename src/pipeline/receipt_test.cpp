@@ -172,3 +172,13 @@ TEST_CASE("receipt: deep nesting is refused, not followed") {
 
   CHECK_FALSE(parse_receipt(deep));
 }
+
+TEST_CASE("receipt: a hostile one of very many members takes no square of their number") {
+  // Kept in order, these would take minutes.
+  std::string many = "{\"format\":1";
+  for (int i = 0; i < 100'000; ++i) {
+    many += ",\"" + std::to_string(i) + "\":0";
+  }
+
+  CHECK_FALSE(parse_receipt(many + "}"));
+}
