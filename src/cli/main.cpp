@@ -144,7 +144,6 @@ int main(int argc, char** argv) {
       .environment = std::move(variables),
       .host_root = "/",
       .today = this_month(),
-      .program = "/proc/self/exe",
       .become = [&before](const auto& words,
                           const auto& lines) { return become(words, lines, before); },
       .confine = &compatpack::io::confine};

@@ -170,7 +170,6 @@ struct Commands {
   CLI::App* image;
   CLI::App* check;
   CLI::App* probe;
-  CLI::App* trial;
   CLI::App* run;
   CLI::App* matrix;
 };
@@ -193,7 +192,6 @@ void add_host_commands(CLI::App& app, Raw& raw, Commands& all) {
   all.probe->add_option("--timeout", raw.timeout_s, "seconds until it is given up (default: 60)")
       ->check(CLI::Range(1U, 86'400U))
       ->type_name("SECONDS");
-  all.trial = app.add_subcommand("probe-trial", "")->group("");
 
   all.run = app.add_subcommand("run", "run a command with a tree active");
   all.run->add_option("TREE", raw.tree, "a tree that extract made")->required()->type_name("");
@@ -558,8 +556,6 @@ Invocation invocation_of(const Commands& commands, Raw raw, const commands::Env&
                                                 std::move(raw.application)};
   } else if (*commands.probe) {
     invocation.command = commands::ProbeOptions{std::move(raw.tree), raw.timeout_s};
-  } else if (*commands.trial) {
-    invocation.command = commands::TrialOptions{};
   } else if (*commands.run) {
     invocation.command =
         commands::RunOptions{std::move(raw.tree), std::move(raw.command), std::move(raw.host.root)};

@@ -55,7 +55,6 @@ Result<int> run_command(const Invocation& invocation, const commands::Env& env,
           [&](const commands::ProbeOptions& options) {
             return commands::run_probe(options, env, console);
           },
-          [&](const commands::TrialOptions& options) { return commands::run_trial(options); },
           [&](const commands::RunOptions& options) {
             return commands::run_run(options, env, console);
           },

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstring>
-
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "compatpack/commands/commands.hpp"
 #include "compatpack/host/cuda_trial.hpp"
@@ -52,11 +47,10 @@ std::string signal_name(int number) {
   return name == nullptr ? "signal " + std::to_string(number) : "SIG" + std::string(name);
 }
 
-/// `folder` without links, as the loader's files are told; itself where it cannot be resolved.
-std::string resolved(const std::string& folder) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(folder.c_str(), nullptr),
-                                                    &std::free);
-  return real ? real.get() : folder;
+/// `path` without links; itself where it cannot be resolved.
+std::string resolved(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), &std::free);
+  return real ? real.get() : path;
 }
 
 Outcome judge_devices(const TrialReport& report) {
@@ -195,6 +189,26 @@ Json document(const TrialReport& report, const io::ChildEnd& end, const Outcome&
           {"signal", end.signal == 0 ? Json() : Json(signal_name(end.signal))}};
 }
 
+Result<io::ChildEnd> run_trial(std::span<const std::string> environment,
+                               std::chrono::seconds timeout, const Env& env) {
+  const std::vector<std::string> files{std::string(host::cuda_trial_program())};
+  auto end = io::run_child({.program = io::child_file(0),
+                            .words = {},
+                            .environment = environment,
+                            .timeout = timeout,
+                            .output_max = kReportMax,
+                            .interrupted = env.interrupted,
+                            .files = files});
+  if (!end && end.error().code == Errc::io) {
+    Error error = std::move(end).error();
+    error.what = "cannot start the process that loads libcuda";
+    error.subject.clear();
+    error.hint = "it needs /proc, and glibc, as NVIDIA's libraries do";
+    return error;
+  }
+  return end;
+}
+
 }  // namespace
 
 Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& console) {
@@ -211,14 +225,10 @@ Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& cons
     std::erase_if(environment,
                   [](const std::string& line) { return line.starts_with("LD_PRELOAD="); });
   }
-  const std::vector<std::string> words{"probe-trial"};
-  CP_TRY(const io::ChildEnd end, io::run_child({.program = env.program,
-                                                .words = words,
-                                                .environment = environment,
-                                                .timeout = std::chrono::seconds(options.timeout_s),
-                                                .output_max = kReportMax,
-                                                .interrupted = env.interrupted}));
-  const TrialReport report = host::parse_trial_report(end.report);
+  CP_TRY(const io::ChildEnd end,
+         run_trial(environment, std::chrono::seconds(options.timeout_s), env));
+  TrialReport report = host::parse_trial_report(end.report);
+  report.library = resolved(report.library);
   const Outcome outcome = judge(report, end, resolved(tree), options.timeout_s);
   if (console.json()) {
     console.document(rendered(document(report, end, outcome)));
@@ -226,17 +236,6 @@ Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& cons
     print(report, outcome, env, console);
   }
   return outcome.works ? 0 : kNo;
-}
-
-Result<int> run_trial(const TrialOptions&) {
-  // A crash of the driver is an answer, not a core file of gigabytes; and nobody waits once the
-  // parent is gone.
-  const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  host::run_cuda_trial(io::kReportFd);
-  // All is said. What libraries do at a process's end can hang or crash, and is not what was asked.
-  ::_exit(0);
 }
 
 }  // namespace compatpack::commands

@@ -10,7 +10,8 @@ TEST_CASE("cuda trial: a whole report is read") {
       "call dlopen\ncode 0\nlibrary /t/libcuda.so.550.54.15\ncall cuDriverGetVersion\ncode 0\n"
       "driver_api 12040\ncall cuInit\ncode 0\ninit 0\ndevice 0\nname NVIDIA A100\ncapability 8.0\n"
       "memory 42949672960\nkernel right\ndevice 1\nname Other\ncapability 6.1\nfailed 209 "
-      "cuModuleLoadData\nlibcuda /t/libcuda.so.550.54.15\njit /t/jit\nfinished yes\n");
+      "cuModuleLoadData\nlibcuda /t/libcuda.so.550.54.15\nlibcuda /t/libcuda.so.550.54.15\njit "
+      "/t/jit\nfinished yes\n");
 
   CHECK(report.library == "/t/libcuda.so.550.54.15");
   CHECK(report.driver_api == 12040);
@@ -52,4 +53,7 @@ TEST_CASE("cuda trial: nonsense in a report is passed over") {
 
 TEST_CASE("cuda trial: paths keep their line ends and backslashes") {
   CHECK(parse_trial_report("library /a\\nb\\\\n\n").library == "/a\nb\\n");
+  // As /proc/self/maps has it.
+  CHECK(parse_trial_report("libcuda /a\\\\012b/libcuda.so.1\n").libcudas[0] ==
+        "/a\nb/libcuda.so.1");
 }

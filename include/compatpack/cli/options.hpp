@@ -23,7 +23,7 @@ struct Invocation {
   std::variant<Message, commands::ExtractOptions, commands::InspectOptions, commands::ListOptions,
                commands::VerifyOptions, commands::EnvOptions, commands::ModuleOptions,
                commands::ImageOptions, commands::CheckOptions, commands::ProbeOptions,
-               commands::TrialOptions, commands::RunOptions, commands::MatrixOptions>
+               commands::RunOptions, commands::MatrixOptions>
       command;
 };
 

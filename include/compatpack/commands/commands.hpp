@@ -110,9 +110,6 @@ struct ProbeOptions {
   unsigned timeout_s = 60;
 };
 
-/// The part of probe that runs in a process of its own. Not for users.
-struct TrialOptions {};
-
 struct RunOptions {
   std::string tree;
   std::vector<std::string> command;  ///< at least one word
@@ -134,7 +131,6 @@ Result<int> run_module(const ModuleOptions& options, Console& console);
 Result<int> run_image(const ImageOptions& options, const Env& env, Console& console);
 Result<int> run_check(const CheckOptions& options, const Env& env, Console& console);
 Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& console);
-Result<int> run_trial(const TrialOptions& options);
 Result<int> run_run(const RunOptions& options, const Env& env, Console& console);
 Result<int> run_matrix(const MatrixOptions& options, const Env& env, Console& console);
 

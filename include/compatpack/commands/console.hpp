@@ -34,7 +34,6 @@ struct Env {
   std::vector<std::string> environment = {};  ///< NAME=value
   std::string host_root = {};  ///< "/" of this machine; "" where extract is not to look at it
   std::string today = {};      ///< the month, "2026-09"; "" if it is not known
-  std::string program = {};    ///< path of this program, to start it again
   /// Becomes the program `words[0]`, sought in PATH; comes back only if it cannot, with errno.
   std::function<int(const std::vector<std::string>& words,
                     const std::vector<std::string>& environment)>

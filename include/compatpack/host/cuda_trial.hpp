@@ -2,9 +2,9 @@
 #pragma once
 
 // Tries CUDA as a program would: loads libcuda.so.1 by that name, initialises it, and on each GPU
-// allocates, copies, and runs a small kernel, whose result is checked on the CPU. It runs driver
-// code that may hang or crash, so it runs in a process of its own, which reports each step before
-// and after it takes it:
+// allocates, copies, and runs a small kernel, whose result is checked on the CPU. Driver code may
+// hang or crash, so a process of its own does this, which reports each step before and after it
+// takes it to the descriptor io::kReportFd:
 //
 //   call cuInit            about to be called
 //   code 804               what it gave
@@ -20,8 +20,9 @@
 
 namespace compatpack::host {
 
-/// Runs the trial in this process and writes the report to the descriptor `report`.
-void run_cuda_trial(int report);
+/// The bytes of the program that tries (src/host/trial): an ELF executable that needs nothing but
+/// the host's glibc, of any version.
+[[nodiscard]] std::string_view cuda_trial_program();
 
 struct TrialDevice {
   std::string name = {};
@@ -35,7 +36,7 @@ struct TrialDevice {
 
 struct TrialReport {
   std::string load_error = {};  ///< the loader's words; empty if libcuda was loaded
-  std::string library = {};     ///< the file, links resolved
+  std::string library = {};     ///< the file, as the loader names it
   std::vector<std::string> libcudas =
       {};                ///< each libcuda file in memory at the end, if it came so far
   std::string jit = {};  ///< the JIT compiler in memory, likewise
