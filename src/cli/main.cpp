@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "compatpack/cli/run.hpp"
+#include "compatpack/host/platform.hpp"
 
 namespace {
 
@@ -112,6 +113,16 @@ std::string host_arch() {
   return std::string(x86 ? "i386" : machine);
 }
 
+std::string host_glibc() {
+#ifdef COMPATPACK_STATIC
+  // What this program is linked with is not the host's.
+  const auto root = compatpack::host::HostRoot::open("/");
+  return root ? compatpack::host::glibc_of(*root) : "";
+#else
+  return ::gnu_get_libc_version();
+#endif
+}
+
 int terminal_width() {
   winsize size{};
   constexpr int kUsual = 80;
@@ -138,7 +149,7 @@ int main(int argc, char** argv) {
       .width = terminal_width(),
       .no_color = !environment("NO_COLOR").empty(),
       .host_arch = host_arch(),
-      .host_glibc = ::gnu_get_libc_version(),
+      .host_glibc = host_glibc(),
       .interrupted = [] { return stop_signal != 0; },
       .now = &std::chrono::steady_clock::now,
       .environment = std::move(variables),

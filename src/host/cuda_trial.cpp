@@ -10,13 +10,13 @@
 // The build makes the program of src/host/trial, and this puts its bytes in ours.
 asm(R"(
   .pushsection .rodata
-compatpack_trial_begin:
+kCompatpackTrialBegin:
   .incbin ")" COMPATPACK_TRIAL_PROGRAM R"("
-compatpack_trial_end:
+kCompatpackTrialEnd:
   .popsection
 )");
-extern "C" const char compatpack_trial_begin;
-extern "C" const char compatpack_trial_end;
+extern "C" const char kCompatpackTrialBegin;
+extern "C" const char kCompatpackTrialEnd;
 
 namespace compatpack::host {
 namespace {
@@ -70,8 +70,8 @@ void read_device_line(std::string_view key, std::string_view value, TrialDevice&
 }  // namespace
 
 std::string_view cuda_trial_program() {
-  return {&compatpack_trial_begin,
-          static_cast<std::size_t>(&compatpack_trial_end - &compatpack_trial_begin)};
+  return {&kCompatpackTrialBegin,
+          static_cast<std::size_t>(&kCompatpackTrialEnd - &kCompatpackTrialBegin)};
 }
 
 TrialReport parse_trial_report(std::string_view text) {

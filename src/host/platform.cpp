@@ -118,6 +118,12 @@ std::string jetpack_of(std::string_view tegra_release) {
   return number == "35" ? "5.x" : number == "36" ? "6.x" : number == "38" ? "7.0" : "";
 }
 
+std::string glibc_of(const HostRoot& root) {
+  Platform platform;
+  read_c_library(root, platform);
+  return platform.glibc;
+}
+
 Platform read_platform(const HostRoot& root, const std::string& own_arch,
                        const std::string& own_glibc) {
   Platform platform;

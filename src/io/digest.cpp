@@ -16,6 +16,14 @@ namespace {
 
 constexpr ByteRange kWholeFile{{0}, {std::numeric_limits<std::uint64_t>::max()}};
 
+/// OpenSSL reads a configuration file before its first digest, which may name providers: shared
+/// libraries of another OpenSSL than a statically linked one.
+void leave_configuration_out() {
+#ifdef COMPATPACK_STATIC
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+#endif
+}
+
 const EVP_MD* evp_of(DigestAlgorithm algorithm) {
   switch (algorithm) {
     case DigestAlgorithm::cksum:
@@ -58,6 +66,7 @@ Digest::Digest(DigestAlgorithm algorithm) : state_(std::make_unique<State>()) {
   if (evp == nullptr) {
     return;
   }
+  leave_configuration_out();
   state_->evp.reset(EVP_MD_CTX_new());
   if (!state_->evp) {
     throw std::bad_alloc();

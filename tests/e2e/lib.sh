@@ -45,7 +45,7 @@ if [ "$(id -u)" = 0 ] && [ -z "${E2E_NAMESPACE-}" ]; then
   . "$e2e_repo/tests/support/nobody.sh"
   nobody_stage
   mkdir "$stage/repo" "$stage/bin"
-  for e2e_part in README.md CHANGELOG.md completions docs examples include man scripts src tests; do
+  for e2e_part in CMakeLists.txt README.md CHANGELOG.md completions docs examples include man scripts src tests; do
     [ ! -e "$e2e_repo/$e2e_part" ] || cp -R "$e2e_repo/$e2e_part" "$stage/repo/"
   done
   for e2e_tool in ${E2E_TOOLS:-COMPATPACK FIXTURE_TOOL}; do

@@ -30,6 +30,9 @@ struct Platform {
 [[nodiscard]] Platform read_platform(const HostRoot& root, const std::string& own_arch,
                                      const std::string& own_glibc);
 
+/// "2.36": the version of the glibc that is installed below `root`; "" where there is none.
+[[nodiscard]] std::string glibc_of(const HostRoot& root);
+
 /// "6.x" of the text of /etc/nv_tegra_release ("# R36 (release), REVISION: 4.3, ..."); empty for a
 /// release that is not known.
 [[nodiscard]] std::string jetpack_of(std::string_view tegra_release);
