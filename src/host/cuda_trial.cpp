@@ -10,13 +10,16 @@
 // The build makes the program of src/host/trial, and this puts its bytes in ours.
 asm(R"(
   .pushsection .rodata
-kCompatpackTrialBegin:
+kCompatpackTrial:
   .incbin ")" COMPATPACK_TRIAL_PROGRAM R"("
 kCompatpackTrialEnd:
+  .balign 8
+kCompatpackTrialSize:
+  .quad kCompatpackTrialEnd - kCompatpackTrial
   .popsection
 )");
-extern "C" const char kCompatpackTrialBegin;
-extern "C" const char kCompatpackTrialEnd;
+extern "C" const char kCompatpackTrial;
+extern "C" const std::uint64_t kCompatpackTrialSize;
 
 namespace compatpack::host {
 namespace {
@@ -69,10 +72,7 @@ void read_device_line(std::string_view key, std::string_view value, TrialDevice&
 
 }  // namespace
 
-std::string_view cuda_trial_program() {
-  return {&kCompatpackTrialBegin,
-          static_cast<std::size_t>(&kCompatpackTrialEnd - &kCompatpackTrialBegin)};
-}
+std::string_view cuda_trial_program() { return {&kCompatpackTrial, kCompatpackTrialSize}; }
 
 TrialReport parse_trial_report(std::string_view text) {
   // More than any machine has.
