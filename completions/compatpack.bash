@@ -15,7 +15,7 @@ _compatpack() {
   case "$command $previous" in
     "extract --member") return ;;
     "extract -o" | "extract --out") kind=-d ;;
-    "extract --prefix") kind=-d ;;
+    "extract --prefix") kind=-f ;;
     "extract --sha256") return ;;
     "extract --sha1") return ;;
     "extract --md5") return ;;
@@ -60,13 +60,13 @@ _compatpack() {
     "env --shell") words='sh fish csh' ;;
     "env --color") words='auto always never' ;;
     "module --format") words='lua tcl' ;;
-    "module --prefix") kind=-d ;;
+    "module --prefix") kind=-f ;;
     "module --color") words='auto always never' ;;
     "image --member") return ;;
-    "image -o" | "image --out") kind=-d ;;
+    "image -o" | "image --out") kind=-f ;;
     "image --format") words='layout archive layer' ;;
-    "image --prefix") kind=-d ;;
-    "image --base") return ;;
+    "image --prefix") kind=-f ;;
+    "image --base") kind=-d ;;
     "image --tag") return ;;
     "image --sha256") return ;;
     "image --sha1") return ;;

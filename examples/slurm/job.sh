@@ -5,7 +5,8 @@
 #
 #   sbatch examples/slurm/job.sh python train.py
 
-tree=${COMPATPACK_JOB_TREE:-/apps/compat/current}
+# What a link leads to now: a program that runs while the link is moved must not load the rest of the new tree.
+tree=$(readlink -f "${COMPATPACK_JOB_TREE:-/apps/compat/current}")
 
 # Within the job, not before sbatch: a login node has no driver to compare with.
 # Each task asks the driver of its own node: of the nodes of one job some may need the tree and some not.

@@ -8,7 +8,8 @@
 # A user who does not want it says COMPATPACK_MODE=off; who wants another tree, COMPATPACK_JOB_TREE.
 # bash, as env.sh finds its own folder there.
 
-tree=${COMPATPACK_JOB_TREE:-/apps/compat/current}
+# What a link leads to now: a task that runs while the link is moved must not load the rest of the new tree.
+tree=$(readlink -f "${COMPATPACK_JOB_TREE:-/apps/compat/current}")
 
 # Without the tree, jobs run as they did without this file.
 [ -r "$tree/env.sh" ] || exit 0

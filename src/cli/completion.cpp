@@ -13,10 +13,10 @@ Kind kind_of(const OptionReference& option) {
   if (!option.choices.empty()) {
     return Kind::words;
   }
-  if (option.value == "DIR" || option.value == "PATH") {
+  if (option.value == "DIR" || option.value == "LAYOUT") {
     return Kind::folder;
   }
-  return option.value == "FILE" ? Kind::file : Kind::other;
+  return option.value == "FILE" || option.value == "PATH" ? Kind::file : Kind::other;
 }
 
 /// Calls `visit` with each option of the command.

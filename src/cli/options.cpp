@@ -91,8 +91,6 @@ void add_reading(CLI::App& command, Raw& raw) {
   group
       ->add_option("--keyring", raw.reading.keyring,
                    "check the bundle's OpenPGP signature with the public keys in this file")
-      // A variable of a script that is not set must not mean that nothing is checked.
-      ->check([](const std::string& file) { return file.empty() ? "no file is named" : ""; })
       ->type_name("FILE");
   group->add_option("--jobs", raw.reading.jobs, "threads for decompression (default: one a core)")
       ->check(CLI::Range(1U, kJobsMax))
@@ -568,6 +566,19 @@ Invocation invocation_of(const Commands& commands, Raw raw, const commands::Env&
   return invocation;
 }
 
+/// A variable of a script that is not set must not mean that an option was not given, such as a
+/// checksum. Each value is looked at but those of a command that is run.
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option* const option : app.get_options([](const CLI::Option*) { return true; })) {
+    if (option->get_items_expected_max() > 0 && option->get_name() != "CMD") {
+      option->check([](const std::string& value) { return value.empty() ? "is empty" : ""; });
+    }
+  }
+  for (CLI::App* const inner : app.get_subcommands([](CLI::App*) { return true; })) {
+    refuse_empty_values(*inner);
+  }
+}
+
 /// The program's version, and those of the libraries that read bundles: a report of a fault needs
 /// both.
 std::string version_text() {
@@ -590,6 +601,7 @@ class CommandLine {
     app_.set_version_flag("--version", version_text(), "print versions, its libraries' too");
     app_.require_subcommand(1);
     commands_ = add_commands(app_, raw);
+    refuse_empty_values(app_);
   }
 
   CLI::App& app() { return app_; }

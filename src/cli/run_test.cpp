@@ -517,7 +517,7 @@ TEST_CASE("run: places where a tree cannot be are refused before the bundle is r
   for (const Case& c : {Case{"/usr/lib/compat", 1, "refusing to write into the system's library"},
                         Case{session.at("a:b"), 2, "LD_LIBRARY_PATH cannot carry this path"},
                         Case{session.at("driver.run/tree"), 1, "is not a folder"},
-                        Case{"", 2, "not a folder that can be made"}}) {
+                        Case{"", 2, "--out: is empty"}}) {
     CAPTURE(c.out);
     const Outcome outcome = session.run({"extract", session.bundle(), "--out", c.out});
     CHECK(outcome.status == c.status);

@@ -42,6 +42,13 @@ unset TRITON_LIBCUDA_PATH
 unset JULIA_CUDA_USE_COMPAT
 unset COMPATPACK_TREE
 unset _COMPATPACK_OLD_LD'
+# A link is followed now, not when a library is loaded later.
+ln -s 'the tree' "$work/current"
+echo 535.1 >"$work/host"
+expect_status 0 -- env COMPATPACK_JOB_TREE="$work/current" "$prolog"
+expect_stdout "export LD_LIBRARY_PATH=$tree
+"
+echo 580.1 >"$work/host"
 expect_status 0 -- env COMPATPACK_JOB_TREE="$work/absent" "$prolog"
 expect_stdout ''
 expect_stderr ''

@@ -22,13 +22,23 @@ for command in $commands; do
   expect_status 0 -- "$COMPATPACK" "$command" --help
   expect_stderr ''
   expect_stdout "Usage: compatpack $command"
-  # README names each command, and each option that it names is one.
+  # README has a row for each command.
   grep -q "^| \`${command}[ \`]" "$REPO/README.md" || fail README.md "a row for $command" 'none'
-  "$COMPATPACK" "$command" --help | grep -o -- '--[a-z][a-z0-9-]*' >>in-help
-done
-for option in $(grep -o '`--[a-z][a-z0-9-]*' "$REPO/README.md" | tr -d '`' | sort -u); do
-  grep -q -x -e "$option" -e --version in-help || fail README.md 'an option of compatpack' "$option"
-done
+  "$COMPATPACK" "$command" --help | grep -o -- '--[a-z][a-z0-9-]*' | sed "s/^/$command /"
+done | sort -u >in-help
+
+# The options that README names in a command's row, or on a line that calls it, are that command's.
+awk '
+  /^\| `[a-z]/ { command = $2; gsub(/`/, "", command) }
+  match($0, /compatpack [a-z]+ /) { command = substr($0, RSTART + 11, RLENGTH - 12) }
+  command != "" {
+    for (rest = $0; match(rest, /--[a-z][a-z0-9-]*/); rest = substr(rest, RSTART + RLENGTH)) {
+      print command " " substr(rest, RSTART, RLENGTH)
+    }
+  }
+  !/\\$/ { command = "" }' "$REPO/README.md" | sort -u >in-readme
+[ "$(wc -l <in-readme)" -gt 15 ] || fail README.md 'more options' "$(cat in-readme)"
+expect_equal "$(comm -23 in-readme in-help)" ''
 
 # --- bad usage ---
 
@@ -49,6 +59,14 @@ bad BUNDLE extract --out x
 bad --colour extract driver.run --out x --colour always
 bad sideways extract driver.run --out x --color sideways
 bad mips extract driver.run --out x --arch mips
+# A variable that is not set is not an option that was not given.
+for option in --sha256 --sha1 --md5 --checksum-file --keyring --prefix --member --include --components; do
+  bad "$option" extract driver.run --out x "$option" ''
+done
+bad --base image driver.run --out x --base ''
+bad --driver check --driver ''
+bad TREE probe ''
+bad BUNDLE extract '' --out x
 bad soup extract driver.run --out x --components soup
 bad --jobs extract driver.run --out x --jobs 0
 bad --jobs extract driver.run --out x --jobs many

@@ -84,6 +84,8 @@ in_each_shell() {
   completes "$1" extract driver -- driver.run
   completes "$1" extract -o '' -- folder/
   completes "$1" module --format t -- tcl
+  completes "$1" image --base fo -- folder/
+  completes "$1" image --out dr -- driver.run
   completes "$1" matrix --repair --tab -- --table
 }
 

@@ -179,7 +179,7 @@ expect_error 3 'not a keyring' -- "$COMPATPACK" verify good.deb --keyring "$REPO
 expect_error 2 'one of --keyring and --no-verify' -- "$COMPATPACK" extract good.deb --out no --keyring vendor.gpg --no-verify
 expect_error 2 '--keyring: is for a bundle' -- "$COMPATPACK" verify tree --keyring vendor.gpg
 expect_error 2 '--keyring: is for a bundle' -- "$COMPATPACK" check tree --keyring vendor.gpg
-expect_error 2 'no file is named' -- "$COMPATPACK" verify good.deb --keyring ''
+expect_error 2 'is empty' -- "$COMPATPACK" verify good.deb --keyring ''
 "$FIXTURE_TOOL" nvidia-run --out driver.run
 refused 3 'bundle has no signature that can be checked' driver.run vendor.gpg
 # Each of several is checked, and a signature is enough for --require-checksum.

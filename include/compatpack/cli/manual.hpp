@@ -21,7 +21,7 @@ namespace compatpack::cli {
 
 /// `page` with its two parts made anew, for the command `name`, or the program itself where that is
 /// empty. `version` is that of the program.
-/// Errors: not_found where there is no such command; corrupt where `page` has not two parts.
+/// Errors: usage where there is no such command; corrupt where `page` has not two parts.
 Result<std::string> manual_page(std::string_view page, const Reference& all, std::string_view name,
                                 std::string_view version);
 

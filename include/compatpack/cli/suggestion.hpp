@@ -10,8 +10,8 @@
 
 namespace compatpack::cli {
 
-/// The one of `names` that is nearest to `word`, if at most a third of its letters, and one, are
-/// other than typed.
+/// The one of `names` that is nearest to `word`, if at most a third of its letters are other than
+/// typed; two letters that changed places count as two.
 std::optional<std::string> nearest_name(std::string_view word,
                                         const std::vector<std::string>& names);
 
