@@ -111,7 +111,7 @@ ln -s /usr/lib in/lib
 target 1 "system's library folders" in/lib/compat
 target 1 "system's library folders" /usr/share/../lib/compat
 target 2 'not a folder that can be made' /
-target 2 'not a folder that can be made' ''
+target 2 'is empty' ''
 echo text >in/file
 target 1 'is not a folder' in/file/tree
 target 1 'Not a directory' in/file/below/tree
