@@ -10,6 +10,7 @@
 #include "compatpack/io/folder_walk.hpp"
 #include "compatpack/io/text_file.hpp"
 #include "compatpack/io/whole_file.hpp"
+#include "compatpack/pipeline/image_base.hpp"
 #include "compatpack/pipeline/image_layer.hpp"
 #include "compatpack/pipeline/image_layout.hpp"
 #include "compatpack/pipeline/target.hpp"
@@ -126,7 +127,7 @@ class Image {
     }
     prefix_ = "/" + path->text();
     if (!options_.volume) {
-      at_ = *std::move(path);
+      place_ = pipeline::new_place(*path);
     }
     if (!formats::is_oci_tag(options_.tag)) {
       return Error{.code = Errc::usage,
@@ -251,7 +252,7 @@ class Image {
     if (!folder) {
       return io_error("cannot open the folder", tree_path_, ENOENT);
     }
-    return pipeline::write_layer(*folder, tree_, at_, time_s_, &console_, sink);
+    return pipeline::write_layer(*folder, tree_, place_, time_s_, &console_, sink);
   }
 
   Result<int> write_layer_file() {
@@ -310,7 +311,7 @@ class Image {
     return report(is_there);
   }
 
-  /// Copies the layers of the base.
+  /// Copies the layers of the base, and finds where in them the tree can be put.
   Result<Done> read_base(std::string_view architecture) {
     if (options_.base.empty()) {
       return Done{};
@@ -321,6 +322,8 @@ class Image {
       CP_TRY(const auto content, layout.open_blob(layer, &console_));
       CP_CHECK(output_->add(layer, *content, layout.blobs().path() + "/" + layer.sha256));
     }
+    // Second, since only now it is certain that the layers are those that were meant.
+    CP_TRY(place_, pipeline::place_on_base(layout, *base_, place_.folders.back().path, &console_));
     return Done{};
   }
 
@@ -379,7 +382,7 @@ class Image {
     head += receipt.cuda_version.empty() ? "" : ", CUDA " + receipt.cuda_version;
     console_.answer(head + ", " + receipt.selection.arch);
     console_.answer("  tree      " + printable(prefix_) +
-                    (at_ ? "" : ", where the image is to be mounted"));
+                    (options_.volume ? ", where the image is to be mounted" : ""));
     console_.answer("  layer     sha256:" + layer_.sha256 + "  " + human_size(layer_.size));
     if (!is_layer) {
       console_.answer("  manifest  sha256:" + manifest_.sha256);
@@ -434,9 +437,9 @@ class Image {
   const ImageOptions& options_;
   const Env& env_;
   Console& console_;
-  std::string target_;         // absolute
-  std::string prefix_;         // where the tree will be seen
-  std::optional<RelPath> at_;  // where it lies in the image; nullopt for the root
+  std::string target_;          // absolute
+  std::string prefix_;          // where the tree will be seen
+  pipeline::LayerPlace place_;  // where it lies in the image
   std::uint64_t time_s_ = 0;
   bool stands_there_ = false;  // at the target, and may be replaced under --force
   std::string held_sha256_;    // of it: of a layout's index, or of the file; "": it is damaged
