@@ -2,6 +2,9 @@
 #include <array>
 #include <cerrno>
 #include <ctime>
+#include <filesystem>
+#include <functional>
+#include <system_error>
 #include <utility>
 
 #include "compatpack/base/text.hpp"
@@ -10,6 +13,7 @@
 #include "compatpack/io/folder_walk.hpp"
 #include "compatpack/io/text_file.hpp"
 #include "compatpack/io/whole_file.hpp"
+#include "compatpack/pipeline/image_base.hpp"
 #include "compatpack/pipeline/image_layer.hpp"
 #include "compatpack/pipeline/image_layout.hpp"
 #include "compatpack/pipeline/target.hpp"
@@ -125,8 +129,9 @@ class Image {
                    .found = options_.prefix};
     }
     prefix_ = "/" + path->text();
+    CP_CHECK(pipeline::check_tree_path(prefix_));
     if (!options_.volume) {
-      at_ = *std::move(path);
+      place_ = pipeline::new_place(*path);
     }
     if (!formats::is_oci_tag(options_.tag)) {
       return Error{.code = Errc::usage,
@@ -150,8 +155,15 @@ class Image {
     return Done{};
   }
 
-  /// What may be found before the work; what is made is compared with it afterwards.
+  /// What stands at the target. Error conflict where it is something that is never replaced.
   Result<Done> look_at_target() {
+    auto looked = look_once();
+    // Another process may have put its image in place between one file and the next: what is really
+    // in the way is there at a second look too.
+    return looked ? looked : look_once();
+  }
+
+  Result<Done> look_once() {
     if (options_.format != ImageFormat::layout) {
       CP_TRY(const FilePlace place, look_at_file(target_));
       stands_there_ = place.is_there;
@@ -175,9 +187,14 @@ class Image {
   Result<Done> open_source() {
     const std::string& first = options_.source.bundles.front();
     if (options_.source.bundles.size() == 1 && io::is_folder(first)) {
-      CP_TRY(const auto place, pipeline::look_at_tree(first));
-      is_tree_ = place.kind == pipeline::TreePlace::Kind::tree;
+      // A receipt that cannot be read does not make a bundle of a tree.
+      CP_TRY(const auto folder, io::TreeFolder::open(first));
+      if (folder) {
+        CP_TRY(const io::TreeEntry receipt, folder->look(std::string(pipeline::kReceiptName)));
+        is_tree_ = receipt.kind != io::TreeEntry::Kind::nothing;
+      }
     }
+    CP_CHECK(check_apart());
     if (!is_tree_) {
       CP_TRY(open_, open_bundles(options_.source, env_, console_));
       return Done{};
@@ -189,6 +206,22 @@ class Image {
                    .subject = options_.choosing,
                    .found = first + ", a tree",
                    .hint = "extract another tree, or name the bundle"};
+    }
+    return Done{};
+  }
+
+  /// Error usage where the image would become part of what it is made of.
+  [[nodiscard]] Result<Done> check_apart() const {
+    for (const std::string& source : options_.source.bundles) {
+      std::error_code fault;
+      const std::string whole = std::filesystem::canonical(source, fault).string();
+      if (!fault && target_.starts_with(whole + "/")) {
+        return Error{.code = Errc::usage,
+                     .what = "target lies in what is to be read",
+                     .subject = options_.out,
+                     .expected = "a path outside of " + source,
+                     .hint = "choose another --out"};
+      }
     }
     return Done{};
   }
@@ -251,7 +284,7 @@ class Image {
     if (!folder) {
       return io_error("cannot open the folder", tree_path_, ENOENT);
     }
-    return pipeline::write_layer(*folder, tree_, at_, time_s_, &console_, sink);
+    return pipeline::write_layer(*folder, tree_, place_, time_s_, &console_, sink);
   }
 
   Result<int> write_layer_file() {
@@ -259,10 +292,9 @@ class Image {
         [this](std::span<const std::byte> bytes) { return layer_file_->write(bytes); });
     CP_CHECK(write_layer(hashing.sink()));
     layer_ = {std::string(formats::kOciLayerType), hashing.sha256(), hashing.size()};
-    CP_TRY(const bool is_there, is_up_to_date(layer_.sha256));
-    if (!is_there) {
-      CP_CHECK(layer_file_->commit(stands_there_ ? io::Replace::file : io::Replace::nothing));
-    }
+    CP_TRY(const bool is_there, put_in_place(layer_.sha256, [this] {
+             return layer_file_->commit(stands_there_ ? io::Replace::file : io::Replace::nothing);
+           }));
     return report(is_there);
   }
 
@@ -303,14 +335,12 @@ class Image {
                                             formats::render_oci_manifest(manifest)));
     const std::string index = formats::render_oci_index(manifest_, *architecture, options_.tag);
     CP_TRY(const std::string sha256, output_->finish(index));
-    CP_TRY(const bool is_there, is_up_to_date(sha256));
-    if (!is_there) {
-      CP_CHECK(output_->commit(stands_there_));
-    }
+    CP_TRY(const bool is_there,
+           put_in_place(sha256, [this] { return output_->commit(stands_there_); }));
     return report(is_there);
   }
 
-  /// Copies the layers of the base.
+  /// Copies the layers of the base, and finds where in them the tree can be put.
   Result<Done> read_base(std::string_view architecture) {
     if (options_.base.empty()) {
       return Done{};
@@ -321,6 +351,8 @@ class Image {
       CP_TRY(const auto content, layout.open_blob(layer, &console_));
       CP_CHECK(output_->add(layer, *content, layout.blobs().path() + "/" + layer.sha256));
     }
+    // Second, since only now it is certain that the layers are those that were meant.
+    CP_TRY(place_, pipeline::place_on_base(layout, *base_, place_.folders.back().path, &console_));
     return Done{};
   }
 
@@ -345,6 +377,29 @@ class Image {
       }
     }
     return labels;
+  }
+
+  /// Makes what was made, `sha256`, appear by `commit`; returns whether the same is there already:
+  /// it was all along, or another process has made it meanwhile.
+  Result<bool> put_in_place(const std::string& sha256,
+                            const std::function<Result<Done>()>& commit) {
+    // The work took its time: what stands at the target now is what counts.
+    CP_CHECK(look_at_target());
+    CP_TRY(const bool before, is_up_to_date(sha256));
+    if (before) {
+      return true;
+    }
+    auto committed = commit();
+    if (committed) {
+      return false;
+    }
+    if (committed.error().code == Errc::conflict) {
+      CP_CHECK(look_at_target());
+      if (held_sha256_ == sha256) {
+        return true;
+      }
+    }
+    return std::move(committed).error();
   }
 
   /// Whether what was made, `sha256`, is what stands at the target. Error conflict where something
@@ -379,7 +434,7 @@ class Image {
     head += receipt.cuda_version.empty() ? "" : ", CUDA " + receipt.cuda_version;
     console_.answer(head + ", " + receipt.selection.arch);
     console_.answer("  tree      " + printable(prefix_) +
-                    (at_ ? "" : ", where the image is to be mounted"));
+                    (options_.volume ? ", where the image is to be mounted" : ""));
     console_.answer("  layer     sha256:" + layer_.sha256 + "  " + human_size(layer_.size));
     if (!is_layer) {
       console_.answer("  manifest  sha256:" + manifest_.sha256);
@@ -434,9 +489,9 @@ class Image {
   const ImageOptions& options_;
   const Env& env_;
   Console& console_;
-  std::string target_;         // absolute
-  std::string prefix_;         // where the tree will be seen
-  std::optional<RelPath> at_;  // where it lies in the image; nullopt for the root
+  std::string target_;          // absolute
+  std::string prefix_;          // where the tree will be seen
+  pipeline::LayerPlace place_;  // where it lies in the image
   std::uint64_t time_s_ = 0;
   bool stands_there_ = false;  // at the target, and may be replaced under --force
   std::string held_sha256_;    // of it: of a layout's index, or of the file; "": it is damaged

@@ -203,7 +203,10 @@ Result<std::optional<Entry>> ArchiveReader::next() {
   Entry entry{.path = text_or_empty(archive_entry_pathname(raw)),
               .type = type_of(raw),
               .size = {},
-              .mode_bits = static_cast<std::uint32_t>(archive_entry_perm(raw) & kModeBits)};
+              .mode_bits = static_cast<std::uint32_t>(archive_entry_perm(raw) & kModeBits),
+              .link_target = {},
+              .owner = archive_entry_uid(raw),
+              .group = archive_entry_gid(raw)};
   if (entry.path.empty()) {
     return state.fail({.code = Errc::corrupt,
                        .what = "archive member has no name",

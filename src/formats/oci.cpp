@@ -16,6 +16,7 @@ namespace {
 // Keeps the order of keys, so that a base's config stays as it was.
 using Json = nlohmann::ordered_json;
 
+constexpr std::string_view kDockerTypes = "application/vnd.docker.";
 constexpr std::string_view kIndexType = "application/vnd.oci.image.index.v1+json";
 
 // A config's are 5 deep. Writing one recurses, and would end the stack.
@@ -25,6 +26,8 @@ constexpr std::size_t kListMax = 1'000;
 // Members of all objects of a document. A config of 127 layers has some 700; what keeps their order
 // looks through all of an object's to add one.
 constexpr std::size_t kMembersMax = 5'000;
+// Values, objects, lists and members: some twice as many. Each costs 16 bytes or more.
+constexpr std::size_t kPartsMax = 20'000;
 
 /// A document that is whole JSON and nevertheless not to be read.
 struct Refused : std::runtime_error {
@@ -34,17 +37,59 @@ struct Refused : std::runtime_error {
   std::string hint;
 };
 
-Json parse(std::string_view text) {
-  std::size_t members = 0;
-  auto json = Json::parse(text, [&members](int depth, Json::parse_event_t event, Json&) {
-    if (depth > kDepthMax) {
-      throw Refused(Errc::limit, "nested deeper than " + std::to_string(kDepthMax));
-    }
-    if (event == Json::parse_event_t::key && ++members > kMembersMax) {
+/// Counts what a text holds before anything is built of it. Throws Refused for too much of it, and
+/// what the library throws for what is no JSON.
+class Counter final : public nlohmann::json_sax<Json> {
+ public:
+  bool null() override { return part(); }
+  bool boolean(bool /*value*/) override { return part(); }
+  bool number_integer(number_integer_t /*value*/) override { return part(); }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return part(); }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return part(); }
+  bool string(string_t& /*value*/) override { return part(); }
+  bool binary(binary_t& /*value*/) override { return part(); }
+  bool start_object(std::size_t /*count*/) override { return enter(); }
+  bool end_object() override { return leave(); }
+  bool start_array(std::size_t /*count*/) override { return enter(); }
+  bool end_array() override { return leave(); }
+  bool key(string_t& /*name*/) override {
+    if (++members_ > kMembersMax) {
       throw Refused(Errc::limit, "more than " + std::to_string(kMembersMax) + " members");
     }
+    return part();
+  }
+  bool parse_error(std::size_t /*at*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& fault) override {
+    throw Refused(Errc::corrupt, fault.what());
+  }
+
+ private:
+  bool part() {
+    if (++parts_ > kPartsMax) {
+      throw Refused(Errc::limit, "more than " + std::to_string(kPartsMax) + " values and members");
+    }
     return true;
-  });
+  }
+  bool enter() {
+    if (++depth_ > kDepthMax) {
+      throw Refused(Errc::limit, "nested deeper than " + std::to_string(kDepthMax));
+    }
+    return part();
+  }
+  bool leave() {
+    --depth_;
+    return true;
+  }
+
+  std::size_t members_ = 0;
+  std::size_t parts_ = 0;
+  int depth_ = 0;
+};
+
+Json parse(std::string_view text) {
+  Counter counter;
+  Json::sax_parse(text, &counter);
+  Json json = Json::parse(text);
   if (!json.is_object()) {
     throw Refused(Errc::corrupt, "not an object");
   }
@@ -107,7 +152,7 @@ OciDescriptor descriptor_from(const Json& json) {
 }
 
 [[noreturn]] void refuse_type(const std::string& type) {
-  const bool is_docker = type.starts_with("application/vnd.docker.");
+  const bool is_docker = type.starts_with(kDockerTypes);
   throw Refused(Errc::unsupported, "the media type " + type,
                 is_docker ? "make OCI's of it: skopeo copy --format oci FROM oci:LAYOUT" : "");
 }
@@ -142,8 +187,12 @@ OciManifest manifest_from(const Json& json) {
   check_own_type(json, kOciManifestType);
   OciManifest manifest{
       .config = descriptor_from(json.at("config")), .layers = {}, .annotations = {}};
-  if (manifest.config.media_type != kOciConfigType) {
-    refuse_type(manifest.config.media_type);
+  // Of something else that is kept where images are: a signature, or a list of what is in one.
+  if (!is_image(manifest)) {
+    if (manifest.config.media_type.starts_with(kDockerTypes)) {
+      refuse_type(manifest.config.media_type);
+    }
+    return manifest;
   }
   for (const Json& layer : list_at(json, "layers")) {
     manifest.layers.push_back(descriptor_from(layer));
@@ -166,6 +215,9 @@ OciConfigFacts config_facts_from(const Json& json) {
   const auto config = json.find("config");
   if (config == json.end() || config->is_null()) {
     return facts;
+  }
+  if (!config->is_object()) {
+    throw Refused(Errc::corrupt, "no object: config");
   }
   for (const Json& variable : list_at(*config, "Env")) {
     static_cast<void>(variable.get<std::string>());
@@ -286,13 +338,15 @@ Result<std::string> render_oci_config(std::string_view base, const OciAddition& 
     }
     made_at(json["rootfs"], "diff_ids", Json::array()).push_back("sha256:" + addition.layer.sha256);
     // A base without a history keeps none: it has an entry for each layer, or is not there.
-    Json& history = made_at(json, "history", Json::array());
-    if (layers_before == 0 || !history.empty()) {
-      history.push_back({{"created", addition.created}, {"created_by", addition.created_by}});
+    if (layers_before == 0 || !list_at(json, "history").empty()) {
+      made_at(json, "history", Json::array())
+          .push_back({{"created", addition.created}, {"created_by", addition.created_by}});
     }
     return written(json);
   });
 }
+
+bool is_image(const OciManifest& manifest) { return manifest.config.media_type == kOciConfigType; }
 
 std::string render_oci_manifest(const OciManifest& manifest) {
   Json layers = Json::array();

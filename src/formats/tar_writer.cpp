@@ -121,8 +121,11 @@ TarWriter::TarWriter(Sink sink, std::uint64_t time_s)
 
 TarWriter::~TarWriter() = default;
 
-Result<Done> TarWriter::add_folder(const RelPath& path) {
-  return state_->add(state_->new_entry(path, AE_IFDIR, 0755), path);
+Result<Done> TarWriter::add_folder(const RelPath& path, const TarFolder& folder) {
+  const TarEntry entry = state_->new_entry(path, AE_IFDIR, folder.mode);
+  archive_entry_set_uid(entry.get(), folder.owner);
+  archive_entry_set_gid(entry.get(), folder.group);
+  return state_->add(entry, path);
 }
 
 Result<Done> TarWriter::add_link(const RelPath& path, const std::string& target) {

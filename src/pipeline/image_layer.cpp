@@ -22,9 +22,9 @@ std::string sha256_of(std::string_view text) {
 /// One pass over a tree.
 class LayerWriter {
  public:
-  LayerWriter(const io::TreeFolder& folder, const MovedTree& tree, const std::optional<RelPath>& at,
+  LayerWriter(const io::TreeFolder& folder, const MovedTree& tree, const LayerPlace& place,
               io::ReadObserver* observer, formats::TarWriter& tar)
-      : folder_(folder), tree_(tree), at_(at), observer_(observer), tar_(tar) {}
+      : folder_(folder), tree_(tree), place_(place), observer_(observer), tar_(tar) {}
 
   Result<Done> write() {
     std::map<std::string, std::function<Result<Done>(const RelPath&)>> entries;  // by name
@@ -45,26 +45,27 @@ class LayerWriter {
     }
     CP_CHECK(add_folders());
     for (const auto& entry : entries) {
-      CP_TRY(const RelPath path,
-             RelPath::parse(at_ ? at_->text() + "/" + entry.first : entry.first));
+      CP_TRY(const RelPath path, in_image(entry.first));
       CP_CHECK(entry.second(path));
     }
     return tar_.finish();
   }
 
  private:
-  /// The tree's own folder, and those above it.
+  [[nodiscard]] Result<RelPath> in_image(const std::string& name) const {
+    const auto& folders = place_.folders;
+    return RelPath::parse(folders.empty() ? name : folders.back().path.text() + "/" + name);
+  }
+
   Result<Done> add_folders() {
-    if (!at_) {
-      return Done{};
+    for (const LayerFolder& folder : place_.folders) {
+      CP_CHECK(tar_.add_folder(folder.path, folder.said));
     }
-    const std::string& whole = at_->text();
-    for (std::size_t end = whole.find('/'); end != std::string::npos;
-         end = whole.find('/', end + 1)) {
-      CP_TRY(const RelPath above, RelPath::parse(whole.substr(0, end)));
-      CP_CHECK(tar_.add_folder(above));
+    if (place_.hides_old) {
+      CP_TRY(const RelPath whiteout, in_image(std::string(kOpaqueWhiteout)));
+      CP_CHECK(tar_.begin_file(whiteout, {}, 0644));
     }
-    return tar_.add_folder(*at_);
+    return Done{};
   }
 
   Result<Done> add_text(const RelPath& path, const std::string& content) {
@@ -102,7 +103,7 @@ class LayerWriter {
 
   const io::TreeFolder& folder_;
   const MovedTree& tree_;
-  const std::optional<RelPath>& at_;
+  const LayerPlace& place_;
   io::ReadObserver* observer_;
   formats::TarWriter& tar_;
 };
@@ -130,11 +131,22 @@ MovedTree move_tree(Receipt receipt, const std::string& prefix) {
   return tree;
 }
 
+LayerPlace new_place(const RelPath& path) {
+  LayerPlace place;
+  const std::string& whole = path.text();
+  for (std::size_t end = whole.find('/'); end != std::string::npos;
+       end = whole.find('/', end + 1)) {
+    place.folders.push_back({*RelPath::parse(whole.substr(0, end))});
+  }
+  place.folders.push_back({path});
+  return place;
+}
+
 Result<Done> write_layer(const io::TreeFolder& folder, const MovedTree& tree,
-                         const std::optional<RelPath>& at, std::uint64_t time_s,
-                         io::ReadObserver* observer, const formats::TarWriter::Sink& sink) {
+                         const LayerPlace& place, std::uint64_t time_s, io::ReadObserver* observer,
+                         const formats::TarWriter::Sink& sink) {
   formats::TarWriter tar(sink, time_s);
-  return LayerWriter(folder, tree, at, observer, tar).write();
+  return LayerWriter(folder, tree, place, observer, tar).write();
 }
 
 }  // namespace compatpack::pipeline

@@ -44,10 +44,10 @@ class SampleTree {
   }
 
   [[nodiscard]] Result<std::string> layer(const std::string& prefix,
-                                          const std::optional<RelPath>& at) const {
+                                          const LayerPlace& place) const {
     CP_TRY(const auto folder, io::TreeFolder::open(temp_.path().string()));
     std::string bytes;
-    CP_CHECK(write_layer(*folder, move_tree(receipt, prefix), at, 0, nullptr,
+    CP_CHECK(write_layer(*folder, move_tree(receipt, prefix), place, 0, nullptr,
                          [&bytes](std::span<const std::byte> more) -> Result<Done> {
                            bytes += as_text(more);
                            return Done{};
@@ -107,7 +107,7 @@ RelPath path(std::string_view text) { return *RelPath::parse(text); }
 TEST_CASE("image_layer: where the tree was made for the place it is as it is") {
   const SampleTree tree;
 
-  const auto layer = tree.layer("/made", path("made"));
+  const auto layer = tree.layer("/made", new_place(path("made")));
 
   REQUIRE(layer);
   const auto entries = entries_of(*layer);
@@ -119,7 +119,7 @@ TEST_CASE("image_layer: where the tree was made for the place it is as it is") {
 TEST_CASE("image_layer: elsewhere, the scripts and the receipt are those for there") {
   const SampleTree tree;
 
-  const auto layer = tree.layer("/opt/compat", path("opt/compat"));
+  const auto layer = tree.layer("/opt/compat", new_place(path("opt/compat")));
 
   REQUIRE(layer);
   const auto entries = entries_of(*layer);
@@ -151,10 +151,28 @@ TEST_CASE("image_layer: elsewhere, the scripts and the receipt are those for the
 TEST_CASE("image_layer: at the root there are no folders") {
   const SampleTree tree;
 
-  const auto layer = tree.layer("/opt/compat", std::nullopt);
+  const auto layer = tree.layer("/opt/compat", {});
 
   REQUIRE(layer);
   CHECK(entries_of(*layer).front().path == "compatpack.json");
+}
+
+TEST_CASE("image_layer: folders are as said, and what was in the tree's goes") {
+  const SampleTree tree;
+  LayerPlace place = new_place(path("tmp/compat"));
+  place.folders[0].said.mode = 01777;
+  place.hides_old = true;
+
+  const auto layer = tree.layer("/tmp/compat", place);
+
+  REQUIRE(layer);
+  const auto entries = entries_of(*layer);
+  CHECK(entries[0].path == "tmp/");
+  CHECK(entries[0].mode == 01777);
+  CHECK(entries[1].path == "tmp/compat/");
+  CHECK(entries[1].mode == 0755);
+  CHECK(entries[2].path == "tmp/compat/.wh..wh..opq");
+  CHECK(entries[2].content.empty());
 }
 
 TEST_CASE("image_layer: a file that is not what the receipt says is found on the way") {
@@ -168,7 +186,7 @@ TEST_CASE("image_layer: a file that is not what the receipt says is found on the
     }
 
     for (const char* const prefix : {"/made", "/elsewhere"}) {
-      const auto layer = tree.layer(prefix, path("made"));
+      const auto layer = tree.layer(prefix, new_place(path("made")));
       REQUIRE_FALSE(layer);
       CHECK(layer.error().code == Errc::mismatch);
       CHECK(layer.error().subject.ends_with("/" + std::string(name)));
@@ -182,7 +200,7 @@ TEST_CASE("image_layer: a file that is shorter or longer than it was is an error
     const SampleTree tree;
     tree.write("libcuda.so.535.1", std::string(size, 'x'));
 
-    const auto layer = tree.layer("/made", path("made"));
+    const auto layer = tree.layer("/made", new_place(path("made")));
 
     REQUIRE_FALSE(layer);
     CHECK(layer.error().code != Errc::io);

@@ -20,6 +20,9 @@ using io::TreeFolder;
 // An index of one image a platform is one deep; skopeo and buildah write no second.
 constexpr int kIndexDepthMax = 4;
 
+// Manifests and configs of all images of a layout. An image of 127 layers has 100 KB of them.
+constexpr ByteCount kDocumentsMax{64U << 20U};
+
 Error with_subject(Error error, std::string subject) {
   if (error.subject.empty()) {
     error.subject = std::move(subject);
@@ -66,19 +69,19 @@ class Chooser {
   Result<LayoutImage> choose() {
     CP_TRY(const auto entries, layout_.index());
     CP_CHECK(look(entries, 0));
-    if (fitting_.size() == 1) {
-      return std::move(fitting_.front());
+    if (image_ && second_.empty()) {
+      return *std::move(image_);
     }
-    std::string found = fitting_.empty() ? "none" : "";
-    for (const std::string& other : others_) {
-      found += " " + other;
-    }
-    for (const LayoutImage& one : fitting_) {
-      found += (found.empty() ? "" : ", ") + ("sha256:" + one.descriptor.sha256);
+    std::string found =
+        image_ ? "sha256:" + image_->descriptor.sha256 + ", sha256:" + second_ : "none";
+    if (!image_) {
+      for (const std::string& other : others_) {
+        found += " " + other;
+      }
     }
     return Error{.code = Errc::unsupported,
-                 .what = fitting_.empty() ? "base holds no image for the tree's architecture"
-                                          : "base holds several images for the tree's architecture",
+                 .what = image_ ? "base holds several images for the tree's architecture"
+                                : "base holds no image for the tree's architecture",
                  .subject = layout_.folder().path(),
                  .expected = "one image for " + name_of(wanted_),
                  .found = std::move(found),
@@ -101,6 +104,9 @@ class Chooser {
         continue;
       }
       CP_CHECK(entry.is_index ? look_into(entry.blob, depth + 1) : look_at(entry.blob));
+      if (!second_.empty()) {
+        break;
+      }
     }
     return Done{};
   }
@@ -111,7 +117,7 @@ class Chooser {
                    .what = "indexes in indexes without end",
                    .subject = layout_.folder().path()};
     }
-    CP_TRY(const std::string text, layout_.read(blob));
+    CP_TRY(const std::string text, read(blob));
     auto entries = formats::parse_oci_index(text);
     if (!entries) {
       return with_subject(std::move(entries).error(), shown(blob));
@@ -120,12 +126,16 @@ class Chooser {
   }
 
   Result<Done> look_at(const OciDescriptor& blob) {
-    CP_TRY(const std::string text, layout_.read(blob));
+    CP_TRY(const std::string text, read(blob));
     auto manifest = formats::parse_oci_manifest(text);
     if (!manifest) {
       return with_subject(std::move(manifest).error(), shown(blob));
     }
-    CP_TRY(std::string config, layout_.read(manifest->config));
+    if (!formats::is_image(*manifest)) {
+      others_.insert(manifest->config.media_type);
+      return Done{};
+    }
+    CP_TRY(std::string config, read(manifest->config));
     auto facts = formats::parse_oci_config(config);
     if (!facts) {
       return with_subject(std::move(facts).error(), shown(manifest->config));
@@ -141,8 +151,28 @@ class Chooser {
                    .expected = std::to_string(manifest->layers.size()) + " diff_ids",
                    .found = std::to_string(facts->layers)};
     }
-    fitting_.push_back({blob, *std::move(manifest), std::move(config)});
+    if (image_) {
+      second_ = blob.sha256;
+    } else {
+      image_ = {blob, *std::move(manifest), std::move(config)};
+    }
     return Done{};
+  }
+
+  /// As ImageLayout::read(), but for all documents together. Error limit.
+  Result<std::string> read(const OciDescriptor& blob) {
+    CP_TRY(std::string text, layout_.read(blob));
+    documents_.value += text.size();
+    if (documents_ > kDocumentsMax) {
+      return Error{.code = Errc::limit,
+                   .what = "too much to read to find one image",
+                   .subject = layout_.folder().path(),
+                   .expected = "manifests and configs of at most " +
+                               std::to_string(kDocumentsMax.value) + " bytes",
+                   .found = "more",
+                   .hint = "copy the one that is meant: skopeo copy FROM oci:LAYOUT"};
+    }
+    return text;
   }
 
   [[nodiscard]] std::string shown(const OciDescriptor& blob) const {
@@ -152,8 +182,10 @@ class Chooser {
   const ImageLayout& layout_;
   formats::OciPlatform wanted_;
   std::set<std::string> seen_;    // digests
-  std::set<std::string> others_;  // platforms
-  std::vector<LayoutImage> fitting_;
+  std::set<std::string> others_;  // platforms, and media types of what is no image
+  std::optional<LayoutImage> image_;
+  std::string second_;   // the digest of another that fits; then no more is looked for
+  ByteCount documents_;  // read so far
 };
 
 /// index_sha256 of a layout that compatpack made. Error where it is something else.
@@ -165,7 +197,11 @@ Result<std::string> own_index(const std::string& path) {
   }
   const OciDescriptor& descriptor = entries.front().blob;
   CP_TRY(const std::string text, layout.read(descriptor));
-  CP_TRY(const formats::OciManifest manifest, formats::parse_oci_manifest(text));
+  auto parsed = formats::parse_oci_manifest(text);
+  if (!parsed) {
+    return with_subject(std::move(parsed).error(), layout.blobs().path() + "/" + descriptor.sha256);
+  }
+  const formats::OciManifest manifest = *std::move(parsed);
   if (!manifest.annotations.contains(std::string(kVersionLabel))) {
     return not_a_layout(path, "an image without the annotation " + std::string(kVersionLabel));
   }
@@ -284,8 +320,12 @@ Result<LayoutPlace> look_at_layout(const std::string& path) {
     return LayoutPlace{LayoutPlace::Kind::layout, *std::move(index)};
   }
   const Error& error = index.error();
+  if (error.code == Errc::io) {
+    return error;
+  }
+  const bool is_named = error.code == Errc::not_recognized && !error.found.empty();
   return LayoutPlace{LayoutPlace::Kind::foreign, "",
-                     error.found.empty() ? error.what : error.found};
+                     is_named ? error.found : error.subject + ": " + error.what};
 }
 
 }  // namespace compatpack::pipeline

@@ -145,6 +145,64 @@ TEST_CASE("image_layout: none or several is refused, and the same one twice is o
   CHECK(layout.refusal().found == "none");
 }
 
+TEST_CASE("image_layout: what is listed and no image is passed over") {
+  SampleLayout layout;
+  const auto image = layout.image("amd64");
+  const auto signature =
+      layout.add(formats::kOciManifestType,
+                 R"({"config":)" + json_of(layout.add("application/x-signature", "{}")) + "}");
+  layout.index(json_of(signature) + "," + json_of(image));
+  CHECK(layout.choose());
+
+  layout.index(json_of(signature));
+  CHECK(layout.refusal().found == "none application/x-signature");
+}
+
+TEST_CASE("image_layout: at the second image that fits, no more are read") {
+  SampleLayout layout;
+  const auto one = layout.image("amd64");
+  const auto two = layout.image("amd64", "two");
+  const OciDescriptor absent{std::string(formats::kOciManifestType), std::string(64, '0'), {9}};
+  layout.index(json_of(one) + "," + json_of(two) + "," + json_of(absent));
+
+  CHECK(layout.refusal().found == "sha256:" + one.sha256 + ", sha256:" + two.sha256);
+}
+
+TEST_CASE("image_layout: documents without end are a limit") {
+  SampleLayout layout;
+  layout.image("arm64");
+  std::string text = R"({"os":"linux","architecture":"arm64","rootfs":{"diff_ids":[]}})";
+  text.resize(formats::kOciDocumentMax.value, ' ');
+  const auto config = layout.add(formats::kOciConfigType, text);
+  std::string entries;
+  for (int i = 0; i < 17; ++i) {
+    const auto manifest =
+        layout.add(formats::kOciManifestType,
+                   R"({"config":)" + json_of(config) + R"(,"n":)" + std::to_string(i) + "}");
+    entries += (i == 0 ? "" : ",") + json_of(manifest);
+    layout.index(entries);
+    if (i == 13) {
+      CHECK(layout.refusal().code == Errc::unsupported);
+    }
+  }
+  CHECK(layout.refusal().code == Errc::limit);
+}
+
+TEST_CASE("image_layout: of a damaged layout of ours is said what is damaged") {
+  SampleLayout layout;
+  layout.index(json_of(layout.image("amd64", "layer", own_annotation())));
+  std::ofstream(layout.at(layout.manifest), std::ios::in | std::ios::binary) << "x";
+
+  const auto place = look_at_layout(layout.path());
+  REQUIRE(place);
+  CHECK(place->why == layout.at(layout.manifest).string() + ": blob does not match its digest");
+
+  fs::remove(layout.at(layout.manifest));
+  const auto missing = look_at_layout(layout.path());
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().code == Errc::io);
+}
+
 TEST_CASE("image_layout: a base that lies or is damaged is refused, and says where") {
   struct Case {
     const char* name;

@@ -151,15 +151,47 @@ refuse 2 'not an absolute path' tree --out x --prefix compat
 refuse 2 'not a folder in an image' tree --out x --prefix /
 refuse 2 'not a folder in an image' tree --out x --prefix /opt/../etc
 refuse 1 "system's library folders" tree --out x --prefix /usr/lib/compat
+refuse 1 "system's library folders" tree --out x --prefix /./usr/lib/x
+refuse 1 "system's library folders" tree --out x --prefix /././lib
+refuse 2 'lies in what is to be read' tree --out tree/x
+refuse 2 'lies in what is to be read' tree --out tree/new/x --format layer
 refuse 3 'tar cannot hold this entry' tree --out x --prefix "/$(printf '%0200d' 0)/$(printf '%0200d' 0)"
 refuse 3 '' folder --out x
 refuse 1 '' absent --out x
+cp -a tree unread
+for receipt in '{}' '{' "$(sed 's/"version": 1/"version": 99/' tree/compatpack.json | head -c 200)"; do
+  printf '%s' "$receipt" >unread/compatpack.json
+  refuse 3 'not a compat tree' unread --out x
+done
+rm unread/compatpack.json
+mkfifo unread/compatpack.json
+refuse 3 'not a compat tree' unread --out x
+rm unread/compatpack.json
+ln -s nowhere unread/compatpack.json
+refuse 3 'not a compat tree' unread --out x
+rm -r unread
 refuse 4 MD5 driver.run --out x --md5 01234567890123456789012345678901
 image tree --out image --tag other --force
 expect_text image/index.json '"other"'
 image tree --out file --format layer --force
 expect_same file one.layer
 expect_equal "$(find . -name '.*' ! -name .)" ''
+# Several at once: one writes it, and the others find it.
+mkdir once
+for format in layout archive layer; do
+  for number in 1 2 3 4; do
+    "$COMPATPACK" image tree --format "$format" --out "once/$format" -q 2>"once.$number" &
+    eval "run$number=$!"
+  done
+  # shellcheck disable=SC2154 # set by eval
+  for run in "$run1" "$run2" "$run3" "$run4"; do
+    wait "$run" || fail "several at once, $format" 'status 0' "$(cat once.?)"
+  done
+done
+expect_equal "$(ls -A once)" 'archive
+layer
+layout'
+rm -r once once.?
 # Two images in a layout, or a file beside one: not ours to replace.
 cp -a image added
 echo mine >added/blobs/sha256/mine
@@ -343,7 +375,29 @@ if has --base 'umoci skopeo'; then
   copy oci:twice oci:copied-twice:latest
   image tree --base twice --out thrice
   expect_equal "$(tr ',' '\n' <"thrice/blobs/sha256/$(manifest_of thrice | cut -d: -f2)" | grep -c layer.v1)" 3
-  expect_same "$(layer_of thrice)" one.layer
+  expect_equal "$(layer_of thrice | wc -l)" 2
+  # An older tree there is hidden, file by file.
+  "$FIXTURE_TOOL" nvidia-run --version 535.54.03 --filler 3000 --out older.run
+  image older.run --out older
+  image tree --base older --out newer
+  umoci --log=error unpack --rootless --image newer newer-root
+  expect_same newer-root/rootfs/usr/local/cuda/compat there
+  # Folders of the base stay as they are, and links in it are not replaced.
+  mkdir -p linked/tmp linked/usr/local/cuda-12.4/lib64
+  chmod 1777 linked/tmp
+  chmod 711 linked/usr
+  ln -s cuda-12.4 linked/usr/local/cuda
+  tar -C linked --owner=7 --group=8 -cf linked.tar .
+  umoci --log=error new --image base:linked
+  umoci --log=error config --image base:linked --os linux --architecture amd64
+  umoci --log=error raw add-layer --image base:linked linked.tar
+  copy oci:base:linked oci:linked-base:latest
+  refuse 1 'a link to cuda-12.4' tree --base linked-base --out x
+  image tree --base linked-base --prefix /usr/local/cuda-12.4/compat --out linked-image
+  expect_equal "$(tar -tvf "$(layer_of linked-image)" --numeric-owner | head -n 2 | awk '{ print $1, $2, $6 }')" 'drwx--x--x 7/8 usr/
+drwxr-xr-x 7/8 usr/local/'
+  image tree --base linked-base --prefix /tmp/compat --out linked-image --force
+  expect_equal "$(tar -tvf "$(layer_of linked-image)" --numeric-owner | head -n 1 | awk '{ print $1, $2, $6 }')" 'drwxrwxrwt 7/8 tmp/'
   image tree --base twice --out thrice.tar --format archive
   expect_equal "$(tar -tf thrice.tar | sort | uniq -d)" ''
   copy --preserve-digests oci-archive:thrice.tar oci:copied-thrice:latest

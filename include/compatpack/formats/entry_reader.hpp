@@ -29,6 +29,8 @@ struct Entry {
   ByteCount size;                ///< of the content; 0 unless `file`
   std::uint32_t mode_bits;       ///< permission bits, with setuid, setgid and sticky
   std::string link_target = {};  ///< of a symlink or hardlink
+  std::int64_t owner = 0;        ///< number of the user, in a tar archive
+  std::int64_t group = 0;
 };
 
 class EntryReader {

@@ -54,9 +54,12 @@ struct OciIndexEntry {
 
 struct OciManifest {
   OciDescriptor config;
-  std::vector<OciDescriptor> layers;
-  std::map<std::string, std::string> annotations;
+  std::vector<OciDescriptor> layers = {};  ///< none where it is no image
+  std::map<std::string, std::string> annotations = {};
 };
+
+/// Whether a manifest is that of an image, and not of a signature or the like.
+[[nodiscard]] bool is_image(const OciManifest& manifest);
 
 /// What must be known of a config before a layer is put on it.
 struct OciConfigFacts {
@@ -89,8 +92,10 @@ struct OciAddition {
   std::string library_path;  ///< put first in the environment's LD_LIBRARY_PATH; "" for nothing
 };
 
-/// The config of `base` (its text; "" for none) with the addition in it. All that is not changed
-/// stays as it was. Errors: those of parse_oci_config().
+/// The config of `base` (its text; "" for none) with the addition in it. What is not changed stays
+/// as it was, in the order that it was in; numbers beyond 64 bits, or with more digits than a
+/// double has, are rounded, and of members of one name the last one stays. Errors: those of
+/// parse_oci_config().
 Result<std::string> render_oci_config(std::string_view base, const OciAddition& addition);
 
 [[nodiscard]] std::string render_oci_manifest(const OciManifest& manifest);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Writes tar archives of which nothing depends on the machine or the day: plain ustar, owner 0:0
-// without names, one time for all entries, modes as given, and two blocks of zeros as the end.
+// Writes tar archives of which nothing depends on the machine or the day: plain ustar, owners
+// without names, 0:0 but for folders that say otherwise, one time for all entries, modes as given,
+// and two blocks of zeros as the end.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -18,6 +20,15 @@ namespace compatpack::formats {
 /// The last second, from 1970 on, that ustar's field of 11 octal digits holds: in the year 2242.
 inline constexpr std::uint64_t kTarTimeMax = (1ULL << 33U) - 1;
 
+/// What is said of a folder.
+struct TarFolder {
+  std::uint32_t mode = 0755;  ///< permission bits, with setuid, setgid and sticky
+  std::int64_t owner = 0;     ///< number of the user
+  std::int64_t group = 0;
+
+  friend bool operator==(const TarFolder&, const TarFolder&) = default;
+};
+
 class TarWriter {
  public:
   using Sink = std::function<Result<Done>(std::span<const std::byte>)>;
@@ -29,11 +40,12 @@ class TarWriter {
   TarWriter& operator=(const TarWriter&) = delete;
   ~TarWriter();
 
-  /// Adds a folder, of mode 0755.
+  /// Adds a folder.
   ///
   /// Errors of this and the functions below: those of the sink; unsupported, with `subject`, for a
-  /// name that ustar cannot hold: 100 bytes behind a slash, 155 before it, 100 of a link's target.
-  Result<Done> add_folder(const RelPath& path);
+  /// name that ustar cannot hold: 100 bytes behind a slash, 155 before it, 100 of a link's target;
+  /// and for owners over 2,097,151.
+  Result<Done> add_folder(const RelPath& path, const TarFolder& folder = {});
 
   Result<Done> add_link(const RelPath& path, const std::string& target);
 

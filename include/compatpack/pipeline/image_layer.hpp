@@ -6,8 +6,9 @@
 // differs between its versions.
 
 #include <map>
-#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "compatpack/base/rel_path.hpp"
 #include "compatpack/formats/tar_writer.hpp"
@@ -28,14 +29,36 @@ struct MovedTree {
 /// The tree of `receipt` at `prefix`: the same as extract makes for that prefix.
 [[nodiscard]] MovedTree move_tree(Receipt receipt, const std::string& prefix);
 
-/// Writes the layer to `sink`, reading each file of the tree in `folder` once. `at` is where the
-/// tree lies in the image; nullopt for its root. `time_s` as for TarWriter; `observer` as for
-/// FileSource.
+/// A folder that a layer has an entry for. Where the image has that folder already the entry must
+/// say the same of it, since it replaces what was said.
+struct LayerFolder {
+  RelPath path;
+  formats::TarFolder said = {};
+};
+
+/// In a layer, the name of a file that says: nothing of what the layers below have in this folder.
+///
+/// https://github.com/opencontainers/image-spec/blob/v1.1.0/layer.md#opaque-whiteout
+inline constexpr std::string_view kOpaqueWhiteout = ".wh..wh..opq";
+
+/// Where a tree lies in an image.
+struct LayerPlace {
+  std::vector<LayerFolder> folders = {};  ///< the outermost first, the tree's own last
+  /// Whether what the layers below have in the tree's folder is not to be seen any more.
+  bool hides_old = false;
+};
+
+/// The place at `path` in an image that has nothing there.
+[[nodiscard]] LayerPlace new_place(const RelPath& path);
+
+/// Writes the layer to `sink`, reading each file of the tree in `folder` once. The tree lies at
+/// `place`; where that has no folders, at the image's root. `time_s` as for TarWriter; `observer`
+/// as for FileSource.
 ///
 /// Errors: mismatch, with `subject`, for a file that is not what the receipt says; io; those of
 /// TarWriter.
 Result<Done> write_layer(const io::TreeFolder& folder, const MovedTree& tree,
-                         const std::optional<RelPath>& at, std::uint64_t time_s,
-                         io::ReadObserver* observer, const formats::TarWriter::Sink& sink);
+                         const LayerPlace& place, std::uint64_t time_s, io::ReadObserver* observer,
+                         const formats::TarWriter::Sink& sink);
 
 }  // namespace compatpack::pipeline
