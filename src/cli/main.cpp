@@ -26,11 +26,12 @@ namespace {
 
 /// Opens what is missing of descriptors 0, 1 and 2, so that no file of ours gets one of these
 /// numbers and a message is written into it. Reading or writing them fails as before: that is what
-/// O_PATH does, and "/" is there where /dev/null may not be.
+/// O_PATH does, and "/" is there where /dev/null may not be. open() gives the lowest number that is
+/// free; where it fails there is nobody to tell.
 void occupy_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(fd, F_GETFD) < 0 && ::open("/", O_PATH) != fd) {  // open() takes the lowest
-      ::_exit(1);                                                 // there is nobody to tell
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/", O_PATH) != fd) {
+      ::_exit(1);
     }
   }
 }
