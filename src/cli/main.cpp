@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <sys/ioctl.h>
 #include <sys/utsname.h>
@@ -22,6 +23,18 @@
 #include "compatpack/host/platform.hpp"
 
 namespace {
+
+/// Opens what is missing of descriptors 0, 1 and 2, so that no file of ours gets one of these
+/// numbers and a message is written into it. Reading or writing them fails as before: that is what
+/// O_PATH does, and "/" is there where /dev/null may not be. open() gives the lowest number that is
+/// free; where it fails there is nobody to tell.
+void occupy_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/", O_PATH) != fd) {
+      ::_exit(1);
+    }
+  }
+}
 
 // The one global: a signal handler can reach nothing else. Which signal asked to stop; 0 for none.
 volatile std::sig_atomic_t stop_signal = 0;
@@ -132,6 +145,7 @@ int terminal_width() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_standard_descriptors();
   // Names in archives are bytes, most of them UTF-8; in the C locale libarchive warns of those.
   static_cast<void>(
       std::setlocale(LC_CTYPE, "C.UTF-8"));  // NOLINT(concurrency-mt-unsafe): no thread yet

@@ -123,7 +123,7 @@ class Extract {
     CP_TRY(const auto faults, pipeline::check_tree(target_, receipt_,
                                                    options_.force ? pipeline::TreeCheck::digests
                                                                   : pipeline::TreeCheck::sizes,
-                                                   options_.source.reading.jobs));
+                                                   options_.source.reading.jobs, env_.interrupted));
     CP_TRY(const Same same, made != nullptr ? compared(*made) : is_same_request());
     if (same == Same::yes && faults.empty()) {
       return true;
@@ -205,10 +205,12 @@ class Extract {
         numbers.push_back(i);
       }
     }
-    const bool options_same =
-        receipt_.selection == request_.selection && receipt_.prefix == request_.prefix &&
-        receipt_.verification_skipped == (options_.source.verify == Verify::nothing);
-    if (!options_same || numbers.size() != open_.size()) {
+    // Compared as they are written, which a name that is no UTF-8 is not as it stands.
+    Receipt asked = receipt_;
+    asked.selection = request_.selection;
+    asked.prefix = request_.prefix;
+    asked.verification_skipped = options_.source.verify == Verify::nothing;
+    if (!pipeline::is_same(asked, receipt_) || numbers.size() != open_.size()) {
       return Same::no;
     }
     Same same = Same::yes;

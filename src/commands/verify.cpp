@@ -71,12 +71,12 @@ bool is_grave(const pipeline::TreeFault& fault) {
   return fault.kind != pipeline::TreeFault::Kind::extra;
 }
 
-Result<int> verify_tree(const VerifyOptions& options, Console& console) {
+Result<int> verify_tree(const VerifyOptions& options, const Env& env, Console& console) {
   const std::string& path = options.bundle.path;
   CP_CHECK(refuse_bundle_options(options.bundle));
   CP_TRY(const pipeline::Receipt receipt, pipeline::read_tree(path));
   CP_TRY(auto faults, pipeline::check_tree(path, receipt, pipeline::TreeCheck::digests,
-                                           options.bundle.reading.jobs));
+                                           options.bundle.reading.jobs, env.interrupted));
   bool repaired = false;
   if (options.repair && std::any_of(faults.begin(), faults.end(), pipeline::is_repairable)) {
     CP_CHECK(pipeline::repair_tree(path, receipt, faults));
@@ -87,7 +87,7 @@ Result<int> verify_tree(const VerifyOptions& options, Console& console) {
     }
     repaired = true;
     CP_TRY(faults, pipeline::check_tree(path, receipt, pipeline::TreeCheck::digests,
-                                        options.bundle.reading.jobs));
+                                        options.bundle.reading.jobs, env.interrupted));
   }
   const bool grave = std::any_of(faults.begin(), faults.end(), is_grave);
   if (console.json()) {
@@ -129,7 +129,7 @@ Result<int> verify_tree(const VerifyOptions& options, Console& console) {
 }  // namespace
 
 Result<int> run_verify(const VerifyOptions& options, const Env& env, Console& console) {
-  return io::is_folder(options.bundle.path) ? verify_tree(options, console)
+  return io::is_folder(options.bundle.path) ? verify_tree(options, env, console)
                                             : verify_bundle(options, env, console);
 }
 

@@ -42,17 +42,17 @@ std::string text_or_empty(const char* text) { return text == nullptr ? "" : text
 }  // namespace
 
 struct ArchiveReader::State {
-  State(io::Source& source_in, const Limits& limits_in) : source(source_in), limits(limits_in) {}
+  State(io::Source& source_in, const Limits& limits_in, Spent* spent_in)
+      : source(source_in), limits(limits_in), spent(spent_in == nullptr ? own : *spent_in) {}
 
   io::Source& source;
   Limits limits;
+  Spent own;  // where nobody else counts
+  Spent& spent;
+  ByteCount taken;                    // from the source
   std::optional<Error> source_error;  // set by the callback, which cannot return it
   std::array<std::byte, kBlockSize> block{};
   std::unique_ptr<archive, FreeArchive> reader{archive_read_new()};
-  std::uint64_t members = 0;
-  ByteCount unpacked;
-  ByteCount taken;             // from the source
-  ByteCount given;             // of content, to whoever reads it
   bool is_file = false;        // the current entry; only files have content
   ByteCount content_left;      // of it
   bool content_ended = false;  // what is left of it is a hole
@@ -66,6 +66,7 @@ struct ArchiveReader::State {
       auto count = state.source.read(state.block);
       if (count) {
         state.taken.value += *count;
+        state.spent.archives.value += *count;
         *buffer = state.block.data();
         return static_cast<la_ssize_t>(*count);
       }
@@ -134,23 +135,23 @@ Result<Done> ArchiveReader::State::check_limits(const Entry& entry) {
                  .expected = "at most " + std::to_string(max) + std::move(unit),
                  .found = std::move(found)});
   };
-  if (++members > limits.members) {
+  if (++spent.members > limits.members) {
     return refused("archive has too many members", limits.members, "", entry.path);
   }
   const std::string found = entry.path + ", " + std::to_string(entry.size.value) + " bytes";
   if (entry.size > limits.member) {
     return refused("archive member is too large", limits.member.value, " bytes", found);
   }
-  unpacked.value += entry.size.value;
-  if (unpacked > limits.unpacked) {
+  spent.unpacked.value += entry.size.value;
+  if (spent.unpacked > limits.unpacked) {
     return refused("archive is too large", limits.unpacked.value, " bytes", found);
   }
   return Done{};
 }
 
-/// What was given beyond the archive's own bytes were holes: a few bytes of it can fill a disk.
+/// What was given beyond the archives' own bytes were holes: a few bytes of it can fill a disk.
 Result<Done> ArchiveReader::State::check_holes() {
-  if (given.value <= taken.value + limits.holes.value) {
+  if (spent.content.value <= spent.archives.value + limits.holes.value) {
     return Done{};
   }
   return fail({.code = Errc::limit,
@@ -162,9 +163,9 @@ Result<Done> ArchiveReader::State::check_holes() {
                .hint = "no driver has any; this is made to fill a disk"});
 }
 
-Result<std::unique_ptr<ArchiveReader>> ArchiveReader::open(io::Source& source,
-                                                           const Limits& limits) {
-  auto state = std::make_unique<State>(source, limits);
+Result<std::unique_ptr<ArchiveReader>> ArchiveReader::open(io::Source& source, const Limits& limits,
+                                                           Spent* spent) {
+  auto state = std::make_unique<State>(source, limits, spent);
   archive* const reader = state->reader.get();
   if (reader == nullptr) {
     throw std::bad_alloc();
@@ -256,7 +257,7 @@ Result<std::size_t> ArchiveReader::read(std::span<std::byte> into) {
     std::fill_n(into.begin(), got, std::byte{0});
   }
   state.content_left.value -= got;
-  state.given.value += got;
+  state.spent.content.value += got;
   CP_CHECK(state.check_holes());
   return static_cast<std::size_t>(got);
 }

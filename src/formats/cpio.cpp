@@ -82,8 +82,12 @@ std::string_view without_root(std::string_view name) {
 
 class CpioReader::State {
  public:
-  State(io::Source& source, std::span<const RpmFile> files, const Limits& limits)
-      : source_(source), files_(files), limits_(limits), found_(files.size(), false) {
+  State(io::Source& source, std::span<const RpmFile> files, const Limits& limits, Spent* spent)
+      : source_(source),
+        files_(files),
+        limits_(limits),
+        spent_(spent == nullptr ? own_ : *spent),
+        found_(files.size(), false) {
     for (std::size_t i = 0; i < files.size(); ++i) {
       places_.emplace(files[i].path.text(), i);
     }
@@ -263,7 +267,7 @@ class CpioReader::State {
                      std::to_string(listed) + " bytes",
                      path + ", " + std::to_string(header.size) + " bytes");
     }
-    if (++members_ > limits_.members) {
+    if (++spent_.members > limits_.members) {
       return refused(Errc::limit, "archive has too many members",
                      "at most " + std::to_string(limits_.members), path);
     }
@@ -301,14 +305,14 @@ class CpioReader::State {
 
   Result<Done> begin_content(const Header& header, const std::string& path) {
     const bool one = header.size > limits_.member.value;
-    if (one || header.size > limits_.unpacked.value - unpacked_) {
+    if (one || header.size > limits_.unpacked.value - spent_.unpacked.value) {
       return refused(Errc::limit, one ? "archive member is too large" : "archive is too large",
                      "at most " +
                          std::to_string(one ? limits_.member.value : limits_.unpacked.value) +
                          " bytes",
                      path + ", " + std::to_string(header.size) + " bytes");
     }
-    unpacked_ += header.size;
+    spent_.unpacked.value += header.size;
     left_ = header.size;
     sum_ = 0;
     expected_sum_ = header.size > 0 ? header.sum : std::nullopt;
@@ -442,6 +446,8 @@ class CpioReader::State {
   io::Source& source_;
   std::span<const RpmFile> files_;
   Limits limits_;
+  Spent own_;  // where nobody else counts
+  Spent& spent_;
   std::map<std::string, std::size_t, std::less<>> places_;  // in files_, by path
   std::vector<bool> found_;
 
@@ -452,8 +458,6 @@ class CpioReader::State {
 
   std::uint64_t position_ = 0;
   std::uint64_t header_at_ = 0;
-  std::uint64_t members_ = 0;
-  std::uint64_t unpacked_ = 0;
   std::size_t index_ = 0;
 
   std::uint64_t left_ = 0;  // of the current entry's content
@@ -464,8 +468,9 @@ class CpioReader::State {
   std::optional<Error> failure_;
 };
 
-CpioReader::CpioReader(io::Source& source, std::span<const RpmFile> files, const Limits& limits)
-    : state_(std::make_unique<State>(source, files, limits)) {}
+CpioReader::CpioReader(io::Source& source, std::span<const RpmFile> files, const Limits& limits,
+                       Spent* spent)
+    : state_(std::make_unique<State>(source, files, limits, spent)) {}
 CpioReader::~CpioReader() = default;
 
 Result<std::optional<Entry>> CpioReader::next() { return state_->next(); }

@@ -97,8 +97,8 @@ Result<std::unique_ptr<FileSource>> TreeFolder::open_file(const std::string& nam
   return FileSource::adopt(std::move(file), shown(name), observer);
 }
 
-Result<std::string> TreeFolder::sha256(const std::string& name) const {
-  CP_TRY(const auto file, open_file(name, nullptr));
+Result<std::string> TreeFolder::sha256(const std::string& name, ReadObserver* observer) const {
+  CP_TRY(const auto file, open_file(name, observer));
   DigestingSource bytes(*file, DigestAlgorithm::sha256);
   CP_CHECK(drain(bytes));
   return bytes.finish();

@@ -31,7 +31,10 @@ std::vector<ListedFile> listed_in_header(const BundleInfo& info) {
 }  // namespace
 
 Result<Done> Gatherer::read(Bundle& bundle, const ReadOptions& options, const std::string& member) {
-  return read_one(bundle, options, member, std::nullopt, 0);
+  Spent spent;  // with what is found inside
+  ReadOptions all = options;
+  all.spent = &spent;
+  return read_one(bundle, all, member, std::nullopt, 0);
 }
 
 Result<io::OutputFile> Gatherer::make_file(const std::string& name) {

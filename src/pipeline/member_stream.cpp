@@ -45,25 +45,27 @@ Error at_payload(Error error) {
   return error;
 }
 
-/// What a payload unpacks to, up to where that is so much more than its size that it is a bomb.
+/// What a payload unpacks to, up to where all of them are so much more than their sizes that the
+/// bundle is a bomb.
 class RatioGuard final : public io::Source {
  public:
   /// `stored` is what `unpacked` decompresses, `size` what it had before anything was read of it.
   RatioGuard(io::Source& unpacked, const io::LimitedSource& stored, ByteCount size,
-             const Limits& limits)
-      : unpacked_(unpacked), stored_(stored), size_(size), limits_(limits) {}
+             const Limits& limits, Spent& spent)
+      : unpacked_(unpacked), stored_(stored), missing_(size), limits_(limits), spent_(spent) {}
 
   Result<std::size_t> read(std::span<std::byte> into) override {
     CP_TRY(const std::size_t count, unpacked_.read(into));
-    total_ += count;
-    const std::uint64_t packed = size_.value - stored_.missing().value;
-    if (total_ > limits_.ratio_from.value && total_ / limits_.ratio >= packed) {
-      return Error{.code = Errc::limit,
-                   .what = "payload unpacks to far more than its size",
-                   .expected = "at most " + std::to_string(limits_.ratio) + " times as much",
-                   .found = "more than " + std::to_string(total_) + " bytes out of " +
-                            std::to_string(packed),
-                   .hint = "no driver does; this is made to fill memory or a disk"};
+    const std::uint64_t total = spent_.decompressed.value += count;
+    const std::uint64_t packed = spent_.packed.value += missing_.value - stored_.missing().value;
+    missing_ = stored_.missing();
+    if (total > limits_.ratio_from.value && total / limits_.ratio >= packed) {
+      return Error{
+          .code = Errc::limit,
+          .what = "payload unpacks to far more than its size",
+          .expected = "at most " + std::to_string(limits_.ratio) + " times as much",
+          .found = "more than " + std::to_string(total) + " bytes out of " + std::to_string(packed),
+          .hint = "no driver does; this is made to fill memory or a disk"};
     }
     return count;
   }
@@ -71,9 +73,9 @@ class RatioGuard final : public io::Source {
  private:
   io::Source& unpacked_;
   const io::LimitedSource& stored_;
-  ByteCount size_;
+  ByteCount missing_;  // of what is stored, when that was last counted
   const Limits& limits_;
-  std::uint64_t total_ = 0;
+  Spent& spent_;
 };
 
 class Pass {
@@ -82,6 +84,7 @@ class Pass {
       : bundle_(bundle),
         options_(options),
         visitor_(visitor),
+        spent_(options.spent == nullptr ? own_ : *options.spent),
         hashing_(bundle.bytes(), claims()),
         may_stop_(options.may_stop && options.verify == Verify::claims &&
                   are_payloads_covered(bundle.info(), claims())) {}
@@ -158,7 +161,7 @@ class Pass {
     if (!decoder) {
       return at_payload(std::move(decoder).error());
     }
-    RatioGuard unpacked(**decoder, stored, payload.size(), options_.limits);
+    RatioGuard unpacked(**decoder, stored, payload.size(), options_.limits, spent_);
     if (auto failure = read_unpacked(unpacked); failure || stopped_) {
       return failure;
     }
@@ -217,9 +220,9 @@ class Pass {
   Result<std::unique_ptr<formats::EntryReader>> open_archive(io::Source& source) {
     if (const auto& files = bundle_.info().rpm_files) {
       return std::unique_ptr<formats::EntryReader>(
-          std::make_unique<formats::CpioReader>(source, *files, options_.limits));
+          std::make_unique<formats::CpioReader>(source, *files, options_.limits, &spent_));
     }
-    CP_TRY(auto tar, formats::ArchiveReader::open(source, options_.limits));
+    CP_TRY(auto tar, formats::ArchiveReader::open(source, options_.limits, &spent_));
     return std::unique_ptr<formats::EntryReader>(std::move(tar));
   }
 
@@ -326,6 +329,8 @@ class Pass {
   Bundle& bundle_;
   const ReadOptions& options_;
   MemberVisitor& visitor_;
+  Spent own_;
+  Spent& spent_;
   io::HashingSource hashing_;
   bool may_stop_;
   bool stopped_ = false;  // all that is wanted has been seen

@@ -32,6 +32,9 @@ class Recorder final : public MemberVisitor {
     CP_TRY(const std::size_t count,
            io::read_full(content, std::as_writable_bytes(std::span(text.data(), text.size()))));
     text.resize(count);
+    if (reads_all) {
+      CP_CHECK(io::drain(content));
+    }
     members.push_back(member.path.text() + "=" + text + member.link_target);
     if (fails_at && member.path.text() == fails_at->subject) {
       return *fails_at;
@@ -40,6 +43,7 @@ class Recorder final : public MemberVisitor {
   }
   std::vector<std::string> members = {};
   std::optional<Error> fails_at = {};
+  bool reads_all = false;  // of a member, not only its beginning
 };
 
 /// A bundle on disk, and one pass over it.
@@ -405,6 +409,44 @@ TEST_CASE("member_stream: limits on members hold") {
 
   REQUIRE_FALSE(read);
   CHECK(read.error().code == Errc::limit);
+}
+
+TEST_CASE("member_stream: the chunks of a bundle share its limits") {
+  // In each chunk one member of 50,000 bytes, all but 512 of them a hole.
+  const std::string map = "1\n0\n512\n" + std::string(503, '\0');
+  const std::string tar = TarFile()
+                              .file("a", map + std::string(512, 'x'))
+                              .with_pax("GNU.sparse.major", "1")
+                              .with_pax("GNU.sparse.minor", "0")
+                              .with_pax("GNU.sparse.realsize", "50000")
+                              .bytes();
+  const std::string chunk = test::compress(Compression::gzip, tar);
+  const auto refusal = [&chunk](std::size_t chunks, const Limits& limits) {
+    UpstreamRun run(chunk, test::MakeselfEra::v2_3);
+    for (std::size_t i = 1; i < chunks; ++i) {
+      run.with_chunk(chunk);
+    }
+    Pass pass(run.build());
+    pass.recorder.reads_all = true;
+    const auto read = pass.read({.limits = limits});
+    return read ? std::string() : read.error().what;
+  };
+  struct Case {
+    const char* name;
+    Limits limits;
+    const char* what;
+  };
+  for (const Case& c :
+       {Case{"members", {.members = 2}, "archive has too many members"},
+        Case{"unpacked", {.unpacked = {100'000}}, "archive is too large"},
+        Case{"holes", {.holes = {110'000}}, "the archive's sparse members are too large"},
+        Case{"ratio",
+             {.ratio = 2, .ratio_from = {tar.size() * 5 / 2}},
+             "payload unpacks to far more than its size"}}) {
+    CAPTURE(c.name);
+    CHECK(refusal(2, c.limits).empty());
+    CHECK(refusal(3, c.limits) == c.what);
+  }
 }
 
 TEST_CASE("member_stream: a payload that unpacks to far more than its size is refused") {

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compatpack/base/limits.hpp"
 #include "compatpack/base/rel_path.hpp"
 
 namespace compatpack::pipeline {
@@ -186,6 +187,10 @@ void check_sense(const Receipt& receipt) {
       std::any_of(receipt.files.begin(), receipt.files.end(),
                   [&](const ReceiptFile& file) { return file.bundle >= receipt.bundles.size(); })) {
     throw std::invalid_argument("a file of no bundle");
+  }
+  if (std::any_of(receipt.files.begin(), receipt.files.end(),
+                  [](const ReceiptFile& file) { return file.size > Limits{}.member; })) {
+    throw std::invalid_argument("a file larger than any that is unpacked");
   }
   std::set<std::string> names{"compatpack.json"};
   const auto take = [&names](const std::string& name) {

@@ -153,6 +153,7 @@ TEST_CASE("receipt: values of another type or range are refused") {
   CHECK_FALSE(parse_receipt(changed([](auto& one) { one["files"][0]["size"] = "12"; })));
   CHECK_FALSE(parse_receipt(changed([](auto& one) { one["files"] = "none"; })));
   CHECK_FALSE(parse_receipt(changed([](auto& one) { one["files"][0]["size"] = -1; })));
+  CHECK_FALSE(parse_receipt(changed([](auto& one) { one["files"][0]["size"] = 1ULL << 40U; })));
   CHECK_FALSE(parse_receipt(changed([](auto& one) { one["bundles"][0]["size"] = 1.5; })));
   CHECK_FALSE(parse_receipt(changed([](auto& one) { one["format"] = 1e300; })));
   CHECK_FALSE(parse_receipt(

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -36,8 +37,22 @@ io::FileMode mode_of(const ReceiptFile& file) {
   return file.is_program ? io::FileMode::program : io::FileMode::data;
 }
 
+/// Hashing ends where somebody asks to stop.
+class StopObserver final : public io::ReadObserver {
+ public:
+  explicit StopObserver(const std::function<bool()>& interrupted) : interrupted_(interrupted) {}
+  Result<Done> on_read(ByteCount /*so_far*/, ByteCount /*total*/) override {
+    return interrupted_ && interrupted_()
+               ? Result<Done>(Error{.code = Errc::interrupted, .what = "interrupted"})
+               : Done{};
+  }
+
+ private:
+  const std::function<bool()>& interrupted_;
+};
+
 Result<std::optional<TreeFault>> check_file(const io::TreeFolder& folder, const ReceiptFile& file,
-                                            TreeCheck how) {
+                                            TreeCheck how, io::ReadObserver& observer) {
   CP_TRY(const TreeEntry entry, folder.look(file.path));
   const auto fault = [&](Kind kind, std::string expected, std::string found) {
     return std::optional(TreeFault{kind, file.path, std::move(expected), std::move(found)});
@@ -58,7 +73,7 @@ Result<std::optional<TreeFault>> check_file(const io::TreeFolder& folder, const 
     return fault(Kind::wrong_mode, "mode " + octal(wanted), "mode " + octal(entry.mode_bits));
   }
   if (how == TreeCheck::digests) {
-    CP_TRY(const std::string sha256, folder.sha256(file.path));
+    CP_TRY(const std::string sha256, folder.sha256(file.path, &observer));
     if (sha256 != file.sha256) {
       return fault(Kind::wrong_content, "SHA-256 " + file.sha256, sha256);
     }
@@ -66,27 +81,38 @@ Result<std::optional<TreeFault>> check_file(const io::TreeFolder& folder, const 
   return std::optional<TreeFault>();
 }
 
-/// The file that a link of the receipt leads to in the end, through other links; null if none.
-const ReceiptFile* file_behind(const Receipt& receipt, const std::string& link) {
-  std::string name = link;
-  for (std::size_t i = 0; i <= receipt.links.size(); ++i) {
-    const auto file = std::find_if(receipt.files.begin(), receipt.files.end(),
-                                   [&](const ReceiptFile& one) { return one.path == name; });
-    if (file != receipt.files.end()) {
-      return &*file;
-    }
-    const auto next = std::find_if(receipt.links.begin(), receipt.links.end(),
-                                   [&](const ReceiptLink& one) { return one.path == name; });
-    if (next == receipt.links.end()) {
-      return nullptr;
-    }
-    name = next->target;
+/// The file that each name leads to in the end, through other links; null where links lead in a
+/// circle.
+using FilesBehind = std::map<std::string_view, const ReceiptFile*>;
+
+FilesBehind files_behind(const Receipt& receipt) {
+  FilesBehind behind;
+  for (const ReceiptFile& file : receipt.files) {
+    behind.emplace(file.path, &file);
   }
-  return nullptr;
+  std::map<std::string_view, std::string_view> targets;
+  for (const ReceiptLink& link : receipt.links) {
+    targets.emplace(link.path, link.target);
+  }
+  for (const ReceiptLink& link : receipt.links) {
+    // Until the end is known, what is on the way leads nowhere: so a circle has an end, and no
+    // name is looked at twice.
+    std::vector<std::string_view> way;
+    std::string_view name = link.path;
+    for (; targets.contains(name) && behind.emplace(name, nullptr).second; name = targets[name]) {
+      way.push_back(name);
+    }
+    const auto end = behind.find(name);
+    for (const std::string_view one : way) {
+      behind[one] = end == behind.end() ? nullptr : end->second;
+    }
+  }
+  return behind;
 }
 
-Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const Receipt& receipt,
-                                            const ReceiptLink& link, TreeCheck how) {
+Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const ReceiptLink& link,
+                                            const ReceiptFile* file, TreeCheck how,
+                                            io::ReadObserver& observer) {
   CP_TRY(const TreeEntry entry, folder.look(link.path));
   const auto fault = [&](Kind kind) {
     return std::optional(TreeFault{kind, link.path, "a link to " + link.target, entry.shown()});
@@ -96,12 +122,11 @@ Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const 
       return fault(Kind::link_missing);
     case TreeEntry::Kind::file: {
       // Somebody's own file is not a copy of what the link led to, and is never replaced by repair.
-      const ReceiptFile* const file = file_behind(receipt, link.path);
       if (file == nullptr || entry.size != file->size) {
         return fault(Kind::not_a_link);
       }
       if (how == TreeCheck::digests) {
-        CP_TRY(const std::string sha256, folder.sha256(link.path));
+        CP_TRY(const std::string sha256, folder.sha256(link.path, &observer));
         return fault(sha256 == file->sha256 ? Kind::link_is_a_file : Kind::not_a_link);
       }
       return fault(Kind::link_is_a_file);
@@ -119,7 +144,7 @@ Result<std::optional<TreeFault>> check_link(const io::TreeFolder& folder, const 
 /// started decides when all are done.
 Result<std::vector<TreeFault>> check_files(const io::TreeFolder& folder,
                                            const std::vector<ReceiptFile>& files, TreeCheck how,
-                                           unsigned jobs) {
+                                           unsigned jobs, io::ReadObserver& observer) {
   std::vector<const ReceiptFile*> order;
   order.reserve(files.size());
   for (const ReceiptFile& file : files) {
@@ -132,7 +157,7 @@ Result<std::vector<TreeFault>> check_files(const io::TreeFolder& folder,
   const auto work = [&]() -> Result<std::vector<TreeFault>> {
     std::vector<TreeFault> faults;
     for (std::size_t i = next++; i < order.size(); i = next++) {
-      CP_TRY(auto fault, check_file(folder, *order[i], how));
+      CP_TRY(auto fault, check_file(folder, *order[i], how, observer));
       if (fault) {
         faults.push_back(*std::move(fault));
       }
@@ -229,20 +254,23 @@ Result<Receipt> read_tree(const std::string& path) {
 }
 
 Result<std::vector<TreeFault>> check_tree(const std::string& path, const Receipt& receipt,
-                                          TreeCheck how, unsigned jobs) {
+                                          TreeCheck how, unsigned jobs,
+                                          const std::function<bool()>& interrupted) {
   CP_TRY(const auto folder, io::TreeFolder::open(path));
   if (!folder || !folder->is_folder()) {
     return Error{.code = Errc::io, .what = "not a folder", .subject = path};
   }
+  StopObserver stop(interrupted);  // has no state: the threads share it
   std::set<std::string, std::less<>> known{std::string(kReceiptName)};
   for (const ReceiptFile& file : receipt.files) {
     known.insert(file.path);
   }
   CP_TRY(auto faults,
-         check_files(*folder, receipt.files, how, how == TreeCheck::digests ? jobs : 1));
+         check_files(*folder, receipt.files, how, how == TreeCheck::digests ? jobs : 1, stop));
+  const FilesBehind behind = files_behind(receipt);
   for (const ReceiptLink& link : receipt.links) {
     known.insert(link.path);
-    CP_TRY(auto fault, check_link(*folder, receipt, link, how));
+    CP_TRY(auto fault, check_link(*folder, link, behind.at(link.path), how, stop));
     if (fault) {
       faults.push_back(*std::move(fault));
     }

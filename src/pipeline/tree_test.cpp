@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/pipeline/tree.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -254,6 +255,35 @@ TEST_CASE("tree: what stands at a path is nothing, a tree, or something foreign"
   CHECK(look_at_tree((temp.path() / "file").string())->why == "is not a folder");
   fs::create_symlink("nowhere", temp.path() / "dangling");
   CHECK(look_at_tree((temp.path() / "dangling").string())->kind == TreePlace::Kind::foreign);
+}
+
+TEST_CASE("tree: links that lead in a circle lead to no file, and are found in no time") {
+  Receipt receipt;
+  const TempDir temp;
+  constexpr int kLinks = 2'000;
+  for (int i = 0; i < kLinks; ++i) {
+    receipt.links.push_back({std::to_string(i), std::to_string((i + 1) % kLinks)});
+    write(temp.path() / std::to_string(i), "");
+  }
+  const auto begun = std::chrono::steady_clock::now();
+
+  const auto faults = check_tree(temp.path().string(), receipt, TreeCheck::sizes);
+
+  REQUIRE(faults);
+  CHECK(faults->size() == kLinks);
+  CHECK(faults->front().kind == Kind::not_a_link);
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(5));
+}
+
+TEST_CASE("tree: hashing stops where somebody asks for it, in every thread") {
+  const SampleTree tree;
+  for (const unsigned jobs : {1U, 2U}) {
+    const auto faults =
+        check_tree(tree.path(), tree.receipt, TreeCheck::digests, jobs, [] { return true; });
+    REQUIRE_FALSE(faults);
+    CHECK(faults.error().code == Errc::interrupted);
+  }
+  CHECK(check_tree(tree.path(), tree.receipt, TreeCheck::digests, 1, [] { return false; }));
 }
 
 TEST_CASE("tree: a receipt that is none makes the folder foreign") {

@@ -47,6 +47,16 @@ expect_same after before
 expect_status 0 -- "$COMPATPACK" extract newer.run --out absent --dry-run
 expect_no absent
 
+# Names that are no UTF-8 are found again too.
+odd=$(printf 'odd\377')
+for prefix in '' "/opt/$odd"; do
+  rm -rf "$odd"
+  expect_status 0 -- "$COMPATPACK" extract driver.run --out "$odd" ${prefix:+--prefix "$prefix"}
+  expect_status 0 -- "$COMPATPACK" extract driver.run --out "$odd" ${prefix:+--prefix "$prefix"}
+  expect_stdout 'up to date'
+done
+rm -rf "$odd"
+
 # --- copies ---
 
 cp -a tree copied

@@ -2,9 +2,9 @@
 //
 // What scripts/make-reference writes, and what tests/e2e/reference.sh compares with:
 //
-//   reference_tool man PAGE [COMMAND]       the manual page PAGE, with its parts from the reference
-//   made anew reference_tool completion SHELL         for bash, zsh or fish reference_tool commands
-//   their names, one a line
+//   reference_tool man PAGE [COMMAND]    the manual page PAGE, its parts from the reference anew
+//   reference_tool completion SHELL      for bash, zsh or fish
+//   reference_tool commands              their names, one a line
 
 #include <fstream>
 #include <iostream>

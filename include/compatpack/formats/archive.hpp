@@ -16,8 +16,11 @@ namespace compatpack::formats {
 
 class ArchiveReader final : public EntryReader {
  public:
-  /// Begins to read the archive in `source`, which must outlive the reader. Errors: as of next().
-  static Result<std::unique_ptr<ArchiveReader>> open(io::Source& source, const Limits& limits);
+  /// Begins to read the archive in `source`, which must outlive the reader. What it uses of
+  /// `limits` is added to `spent`, which others may have added to; null: it stands alone. Errors:
+  /// as of next().
+  static Result<std::unique_ptr<ArchiveReader>> open(io::Source& source, const Limits& limits,
+                                                     Spent* spent = nullptr);
   ~ArchiveReader() override;
 
   /// An archive may end without its end marker, as for tar(1); what follows that marker is not

@@ -31,8 +31,10 @@ namespace compatpack::formats {
 
 class CpioReader final : public EntryReader {
  public:
-  /// `source`, the decompressed payload, and `files` must outlive the reader.
-  CpioReader(io::Source& source, std::span<const RpmFile> files, const Limits& limits);
+  /// `source`, the decompressed payload, and `files` must outlive the reader. `spent` as for
+  /// ArchiveReader.
+  CpioReader(io::Source& source, std::span<const RpmFile> files, const Limits& limits,
+             Spent* spent = nullptr);
 
   ~CpioReader() override;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The one place that writes files. A directory is made whole, or not at all:
+// The one place that writes trees; single files are whole_file's. A directory is made whole, or not
+// at all:
 //
-//   PARENT/.NAME.compatpack-staging-XXXXXX/   staging, mode 0700, locked while in use; all is
-//   written here PARENT/NAME/                      appears by one rename, after every file is on
-//   disk
+//   PARENT/.NAME.compatpack-staging-XXXXXX/   mode 0700, locked while in use; all is written here
+//   PARENT/NAME/                              appears by one rename, when every file is on disk
 //
 // Everything is relative to a descriptor of the staging folder and names are FileNames, one plain
 // component each, so nothing can be written outside of it. A process that is killed leaves only its
@@ -151,13 +151,13 @@ class OutputDir {
   std::deque<Unsynced> unsynced_;  // in the order of finish()
 };
 
-/// Splits `target` into an existing parent and a last component, taking off slashes at the end.
-/// `parent` is "." where the path has one component. Error usage for "", "/", and names "." or
-/// "..".
 struct TargetPath {
   std::string parent;
   std::string name;
 };
+/// Splits `target` into an existing parent and a last component, taking off slashes at the end.
+/// `parent` is "." where the path has one component. Error usage for "", "/", and names "." or
+/// "..".
 Result<TargetPath> split_target(const std::string& target);
 
 /// Removes what killed runs left beside `target`. stage() does so by itself.

@@ -54,8 +54,9 @@ class TreeFolder {
   [[nodiscard]] Result<std::unique_ptr<FileSource>> open_file(const std::string& name,
                                                               ReadObserver* observer) const;
 
-  /// SHA-256 of the file `name`, in hexadecimal. Errors as of open_file().
-  [[nodiscard]] Result<std::string> sha256(const std::string& name) const;
+  /// SHA-256 of the file `name`, in hexadecimal. `observer` and Errors as of open_file().
+  [[nodiscard]] Result<std::string> sha256(const std::string& name,
+                                           ReadObserver* observer = nullptr) const;
 
   /// Puts a link to `target` at `name` in one step, in place of a file or link that is there.
   [[nodiscard]] Result<Done> put_link(const std::string& name, const std::string& target) const;

@@ -40,6 +40,7 @@ struct ReadOptions {
   std::vector<DigestClaim> user_claims = {};  ///< besides the bundle's own
   std::optional<SignedBy> signed_by = {};     ///< what was found before the pass
   io::ReadObserver* observer = nullptr;       ///< of bundles that are found inside
+  Spent* spent = nullptr;  ///< by the job that this pass is part of; null: it is all of it
 };
 
 /// What a pass has shown about a bundle's bytes.

@@ -4,6 +4,7 @@
 // A tree on disk: what stands at a path, whether it is what its receipt says, and how a Plan
 // becomes one.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -60,9 +61,11 @@ struct TreeFault {
 };
 
 /// Compares the tree at `path` with `receipt`, in at most `jobs` threads; the faults are sorted by
-/// path. Error io.
+/// path. `interrupted`, if not empty, is asked between blocks, in all threads. Errors: io;
+/// interrupted where it says so.
 Result<std::vector<TreeFault>> check_tree(const std::string& path, const Receipt& receipt,
-                                          TreeCheck how, unsigned jobs = 1);
+                                          TreeCheck how, unsigned jobs = 1,
+                                          const std::function<bool()>& interrupted = {});
 
 /// One clause about a fault: "libcuda.so.1: a file where a link should be".
 [[nodiscard]] std::string describe(const TreeFault& fault);
