@@ -107,7 +107,11 @@ Result<std::string> TreeFolder::sha256(const std::string& name, ReadObserver* ob
 Result<Done> TreeFolder::put_link(const std::string& name, const std::string& target) const {
   // A link under another name first, so that there is no moment without either.
   const std::string aside = "." + name + ".compatpack-link";
-  ::unlinkat(fd_.get(), aside.c_str(), 0);  // what a killed run has left
+  struct stat left {};
+  if (::fstatat(fd_.get(), aside.c_str(), &left, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISLNK(left.st_mode)) {
+    ::unlinkat(fd_.get(), aside.c_str(), 0);  // a killed run's; anything else is somebody's own
+  }
   if (::symlinkat(target.c_str(), fd_.get(), aside.c_str()) != 0) {
     return io_error("cannot make the link", shown(name), errno);
   }

@@ -91,7 +91,7 @@ TEST_CASE("tree_folder: a link takes the place of a file, a link or nothing, and
   write(temp.path() / "file", "x");
   fs::create_symlink("elsewhere", temp.path() / "link");
   fs::create_directory(temp.path() / "folder");
-  write(temp.path() / ".file.compatpack-link", "left by a killed run");
+  fs::create_symlink("left by a killed run", temp.path() / ".file.compatpack-link");
   const TreeFolder folder = opened(temp.path());
 
   for (const char* const name : {"file", "link", "new"}) {
@@ -101,6 +101,16 @@ TEST_CASE("tree_folder: a link takes the place of a file, a link or nothing, and
   }
   CHECK_FALSE(folder.put_link("folder", "target"));
   CHECK(*folder.names() == std::vector<std::string>{"file", "folder", "link", "new"});
+}
+
+TEST_CASE("tree_folder: somebody's file is not removed for a link to be made") {
+  const TempDir temp;
+  write(temp.path() / ".file.compatpack-link", "mine");
+  const TreeFolder folder = opened(temp.path());
+
+  CHECK_FALSE(folder.put_link("file", "target"));
+
+  CHECK(*folder.names() == std::vector<std::string>{".file.compatpack-link"});
 }
 
 TEST_CASE("tree_folder: a mode can be set on a file that nobody may read") {
