@@ -155,6 +155,7 @@ struct TargetPath {
   std::string parent;
   std::string name;
 };
+
 /// Splits `target` into an existing parent and a last component, taking off slashes at the end.
 /// `parent` is "." where the path has one component. Error usage for "", "/", and names "." or
 /// "..".
