@@ -180,4 +180,15 @@ std::string shell_quoted(std::string_view text) {
   return out + "'";
 }
 
+std::string fish_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') {
+      out += '\\';
+    }
+    out += c;
+  }
+  return out + "'";
+}
+
 }  // namespace compatpack

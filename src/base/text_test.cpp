@@ -65,3 +65,8 @@ TEST_CASE("text: shell_quoted is one word whatever it holds") {
   CHECK(shell_quoted("it's $HOME `x`") == "'it'\\''s $HOME `x`'");
   CHECK(shell_quoted("") == "''");
 }
+
+TEST_CASE("text: fish_quoted is one word of fish") {
+  CHECK(fish_quoted("it's a \\ $x") == "'it\\'s a \\\\ $x'");
+  CHECK(fish_quoted("") == "''");
+}

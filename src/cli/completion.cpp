@@ -137,17 +137,6 @@ std::string zsh_options(const CommandReference& command) {
 
 // --- fish ---
 
-std::string fish_quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') {
-      out += '\\';
-    }
-    out += c;
-  }
-  return out + "'";
-}
-
 std::string fish_option(const OptionReference& option) {
   std::string text;
   for (const std::string& name : option.names) {

@@ -13,18 +13,6 @@
 namespace compatpack::pipeline {
 namespace {
 
-/// `text` as one word of fish: within single quotes, where only \ and ' are special.
-std::string fish_quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') {
-      out += '\\';
-    }
-    out += c;
-  }
-  return out + "'";
-}
-
 /// Whether `c` means nothing to csh anywhere in a word. Bytes of UTF-8 do not.
 bool is_plain_in_csh(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

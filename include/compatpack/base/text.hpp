@@ -43,4 +43,7 @@ std::string_view take_line(std::string_view& rest);
 /// `text` as one word of POSIX shell: within single quotes, whatever it holds.
 [[nodiscard]] std::string shell_quoted(std::string_view text);
 
+/// Likewise of fish, where within single quotes only \ and ' are special.
+[[nodiscard]] std::string fish_quoted(std::string_view text);
+
 }  // namespace compatpack
