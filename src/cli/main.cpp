@@ -15,6 +15,7 @@
 
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <malloc.h>
 #include <sys/ioctl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -111,6 +112,16 @@ void catch_signals() {
   static_cast<void>(::signal(SIGXFSZ, SIG_IGN));
 }
 
+/// Blocks of a stream are freed by one thread and taken again by another, all the time. malloc
+/// would give that memory back to the system each time, and fault it in anew: for 450 MB 27,000
+/// faults and not 5,000, a quarter of the time that the kernel takes.
+void keep_freed_blocks() {
+  constexpr int kLargest = 1 << 20;  // what is larger, a decoder's window, is mapped by itself
+  constexpr int kKept = 64 << 20;    // more than all queues hold
+  static_cast<void>(::mallopt(M_MMAP_THRESHOLD, kLargest));
+  static_cast<void>(::mallopt(M_TRIM_THRESHOLD, kKept));
+}
+
 std::string environment(const char* name) {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no thread yet
   return value == nullptr ? "" : value;
@@ -146,6 +157,7 @@ int terminal_width() {
 
 int main(int argc, char** argv) {
   occupy_standard_descriptors();
+  keep_freed_blocks();
   // Names in archives are bytes, most of them UTF-8; in the C locale libarchive warns of those.
   static_cast<void>(
       std::setlocale(LC_CTYPE, "C.UTF-8"));  // NOLINT(concurrency-mt-unsafe): no thread yet
