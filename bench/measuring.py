@@ -69,6 +69,10 @@ def seconds(samples):
     return Spread.of([sample.seconds for sample in samples])
 
 
+def cpu_seconds(samples):
+    return Spread.of([sample.cpu_seconds for sample in samples])
+
+
 def peak(samples):
     return max(sample.peak_bytes for sample in samples)
 
