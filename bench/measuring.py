@@ -69,10 +69,6 @@ def seconds(samples):
     return Spread.of([sample.seconds for sample in samples])
 
 
-def cpu_seconds(samples):
-    return Spread.of([sample.cpu_seconds for sample in samples])
-
-
 def peak(samples):
     return max(sample.peak_bytes for sample in samples)
 
@@ -143,16 +139,24 @@ class Bench:
             raise CommandFailed(f"{command.label} did not give {proof.libcuda} as it was packed")
 
 
+def _counted_by_perf(event, words):
+    """None where perf cannot count here."""
+    done = subprocess.run(["perf", "stat", "-x", ",", "-e", event, "--", *words], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    count = re.search(r"^(\d+),", done.stderr, re.MULTILINE)
+    return int(count[1]) if done.returncode == 0 and count else None
+
+
 def instructions(words):
-    """How many instructions a command takes, and which tool said so. The tool is chosen by what works."""
-    perf = shutil.which("perf")
-    if perf:
+    """How many instructions a command takes, and which tool said so. The tool is chosen by what works; the command
+    itself runs once, as what it leaves would make a second run another one."""
+    if shutil.which("perf"):
         for event in ("instructions", "instructions:u"):
-            done = subprocess.run([perf, "stat", "-x", ",", "-e", event, "--", *words], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, text=True, check=False)
-            count = re.search(r"^(\d+),", done.stderr, re.MULTILINE)
-            if done.returncode == 0 and count:
-                return int(count[1]), f"perf stat -e {event}"
+            if _counted_by_perf(event, ("true",)) is not None:
+                count = _counted_by_perf(event, words)
+                if count is None:
+                    raise CommandFailed(f"perf: {' '.join(words)}")
+                return count, f"perf stat -e {event}"
     if not shutil.which("valgrind"):
         raise InputError("instructions: perf cannot count here, and valgrind is not installed")
     say(f"callgrind: {words[0]}")

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 
 from inputs import PROJECT
-from measuring import Spread, cpu_seconds, peak, ratios, seconds, written
+from measuring import Spread, peak, ratios, seconds, written
 
 MEBIBYTE = 1 << 20
 PEAK_TARGET = 48  # MiB, of a one-block stream whatever its size
@@ -24,10 +24,6 @@ status 0, and every tree had the same libcuda, byte for byte, as was packed.
 
 compatpack verifies all checksums and fsyncs every file within its time. `sh X.run -x` verifies CRC and MD5;
 the other peers verify nothing but what the compressed stream itself carries; none of them calls fsync.
-
-CPU seconds are of all threads and processes of a command, in user and kernel mode. Shared out evenly over all
-cores ours would take the ratio in the column "all cores busy": less is possible by doing less, not by doing it
-at once.
 
 Peak memory is of the largest process of a command. Written is the kernel's count of bytes that the command
 made dirty for a disk (`write_bytes` in `/proc/PID/io`); where the tree is in memory there are none, and fsync
@@ -136,16 +132,15 @@ class Results:
             for peer, samples in zip(job.peers, theirs, strict=True):
                 if peer.target is not None:
                     ratio = ratios(ours, samples)
-                    busy = cpu_seconds(ours).median / os.cpu_count() / seconds(samples).median
-                    rows.append((job.title, peer.command.label, shown(ratio), f"{busy:.2f}", f"<= {peer.target}",
+                    rows.append((job.title, peer.command.label, shown(ratio), f"<= {peer.target}",
                                  verdict(ratio.median, peer.target)))
         for title, most in self._peaks():
-            rows.append((title, "", f"{most:.0f} MiB", "", f"<= {PEAK_TARGET} MiB", verdict(most, PEAK_TARGET)))
+            rows.append((title, "", f"{most:.0f} MiB", f"<= {PEAK_TARGET} MiB", verdict(most, PEAK_TARGET)))
         for moment, samples in self.moments:
             time = Spread.of([sample.seconds * 1000 for sample in samples])
-            rows.append((moment.title, "", shown(time, 1) + " ms", "", f"<= {moment.target_ms} ms",
+            rows.append((moment.title, "", shown(time, 1) + " ms", f"<= {moment.target_ms} ms",
                          verdict(time.median, moment.target_ms)))
-        return table(("job", "against", "ratio, or what it took", "all cores busy", "target", ""), rows)
+        return table(("job", "against", "ratio, or what it took", "target", ""), rows)
 
     def _peaks(self):
         """The worst of all runs on one-block streams."""
@@ -159,12 +154,12 @@ class Results:
     def _all_peers(self):
         rows = []
         for job, (ours, *theirs) in self.jobs:
-            rows.append((job.title, f"`{job.ours.label}`", shown(seconds(ours)), f"{cpu_seconds(ours).median:.2f}", "",
-                         mebibytes(peak(ours)), mebibytes(written(ours))))
+            rows.append((job.title, f"`{job.ours.label}`", shown(seconds(ours)), "", mebibytes(peak(ours)),
+                         mebibytes(written(ours))))
             for peer, samples in zip(job.peers, theirs, strict=True):
-                rows.append(("", peer.command.label, shown(seconds(samples)), f"{cpu_seconds(samples).median:.2f}",
-                             shown(ratios(ours, samples)), mebibytes(peak(samples)), mebibytes(written(samples))))
-        return table(("job", "command", "seconds", "CPU s", "our ratio to it", "peak MiB", "written MiB"), rows)
+                rows.append(("", peer.command.label, shown(seconds(samples)), shown(ratios(ours, samples)),
+                             mebibytes(peak(samples)), mebibytes(written(samples))))
+        return table(("job", "command", "seconds", "our ratio to it", "peak MiB", "written MiB"), rows)
 
     def _growth(self):
         rows = []
