@@ -12,14 +12,10 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::string hex_escape(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
+std::string hex_escape(std::string_view text) {
   std::string out;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += "\\x";
-    out += kDigits[byte >> 4U];
-    out += kDigits[byte & 15U];
+  for (const std::byte& byte : as_bytes(text)) {
+    out += "\\x" + to_hex({&byte, 1});
   }
   return out;
 }
@@ -155,6 +151,31 @@ std::optional<std::string> parse_hex(std::string_view text, std::size_t digits) 
     }
   }
   return lower;
+}
+
+std::string to_hex(std::span<const std::byte> bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  out.reserve(2 * bytes.size());
+  for (const std::byte byte : bytes) {
+    out += kDigits[std::to_integer<unsigned>(byte) >> 4U];
+    out += kDigits[std::to_integer<unsigned>(byte) & 15U];
+  }
+  return out;
+}
+
+std::string joined(std::span<const std::string> words, std::string_view separator) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    out.append(i == 0 ? "" : separator).append(words[i]);
+  }
+  return out;
+}
+
+std::string_view last_component(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_at_or_below(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
 std::string printable(std::string_view text) {

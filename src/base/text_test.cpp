@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "compatpack/base/bytes.hpp"
+
 using namespace compatpack;
 
 TEST_CASE("text: take_line gives each line once, with or without a last newline") {
@@ -69,4 +71,29 @@ TEST_CASE("text: shell_quoted is one word whatever it holds") {
 TEST_CASE("text: fish_quoted is one word of fish") {
   CHECK(fish_quoted("it's a \\ $x") == "'it\\'s a \\\\ $x'");
   CHECK(fish_quoted("") == "''");
+}
+
+TEST_CASE("text: words are joined") {
+  CHECK(joined({}, ", ").empty());
+  const std::vector<std::string> one{"a"};
+  CHECK(joined(one, ", ") == "a");
+  const std::vector<std::string> more{"a", "", "c"};
+  CHECK(joined(more, ", ") == "a, , c");
+}
+
+TEST_CASE("text: the last component of a path") {
+  CHECK(last_component("/usr/lib/libcuda.so.1") == "libcuda.so.1");
+  CHECK(last_component("libcuda.so.1") == "libcuda.so.1");
+  CHECK(last_component("a/").empty());
+}
+
+TEST_CASE("text: a folder holds what is below it, and not its namesakes") {
+  CHECK(is_at_or_below("/usr/lib", "/usr/lib"));
+  CHECK(is_at_or_below("/usr/lib/x", "/usr/lib"));
+  CHECK_FALSE(is_at_or_below("/usr/lib64", "/usr/lib"));
+  CHECK_FALSE(is_at_or_below("/usr", "/usr/lib"));
+}
+
+TEST_CASE("text: bytes as hexadecimal digits") {
+  CHECK(to_hex(as_bytes(std::string_view("\0\x7f\xff", 3))) == "007fff");
 }

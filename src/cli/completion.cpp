@@ -29,14 +29,6 @@ void for_each_option(const CommandReference& command, Visit visit) {
   }
 }
 
-std::string joined(const std::vector<std::string>& words, std::string_view separator) {
-  std::string text;
-  for (const std::string& word : words) {
-    text.append(text.empty() ? "" : separator).append(word);
-  }
-  return text;
-}
-
 /// Every name of every option.
 std::string option_words(const CommandReference& command) {
   std::vector<std::string> names;

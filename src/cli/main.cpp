@@ -76,7 +76,9 @@ int become(const std::vector<std::string>& words, const std::vector<std::string>
   }
   ::execvpe(words.front().c_str(), pointers(words).data(), pointers(environment).data());
   const int reason = errno;
-  static_cast<void>(::signal(SIGPIPE, SIG_IGN));
+  for (const int number : kIgnored) {
+    static_cast<void>(::signal(number, SIG_IGN));
+  }
   return reason;
 }
 

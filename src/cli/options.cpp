@@ -8,11 +8,12 @@
 #include <CLI/CLI.hpp>
 
 #include "compatpack/base/text.hpp"
-#include "compatpack/cli/suggestion.hpp"
 #include "compatpack/formats/archive.hpp"
 #include "compatpack/formats/codec.hpp"
 #include "compatpack/io/digest.hpp"
 #include "compatpack/pipeline/tree.hpp"
+
+#include "suggestion.hpp"
 
 namespace compatpack::cli {
 namespace {
@@ -47,7 +48,7 @@ struct Raw {
   std::string tree;
   std::string shell = "sh";
   std::string module_format = "lua";
-  std::string image_format = "layout";
+  std::string image_format{name_of(pipeline::ImageFormat::layout)};
   bool volume = false;
   std::string base;
   std::string tag;
@@ -250,7 +251,7 @@ void add_image(CLI::App& app, Raw& raw, Commands& all) {
       ->add_option("--format", raw.image_format,
                    "layout (default), a folder; archive, the same in one tar file; layer, the "
                    "tree alone in a tar file")
-      ->check(one_of({"layout", "archive", "layer"}))
+      ->check(one_of({pipeline::kImageFormats.begin(), pipeline::kImageFormats.end()}))
       ->type_name("FORMAT");
   all.image
       ->add_option("--prefix", raw.prefix,
@@ -487,9 +488,10 @@ commands::ImageOptions image_options_of(Raw raw, pipeline::SelectionRequest sele
                                  .base = std::move(raw.base),
                                  .library_path = raw.library_path,
                                  .force = raw.force};
-  if (raw.image_format != "layout") {
-    options.format =
-        raw.image_format == "layer" ? pipeline::ImageFormat::layer : pipeline::ImageFormat::archive;
+  for (const auto format : {pipeline::ImageFormat::archive, pipeline::ImageFormat::layer}) {
+    if (raw.image_format == name_of(format)) {
+      options.format = format;
+    }
   }
   if (!raw.prefix.empty()) {
     options.prefix = std::move(raw.prefix);

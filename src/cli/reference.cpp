@@ -45,9 +45,7 @@ std::string label_of(const OptionReference& option) {
   // Long names stand under one another, with a short one or without.
   std::string label =
       option.names.size() == 1 && option.names.front().starts_with("--") ? "    " : "";
-  for (const std::string& name : option.names) {
-    label += (&name == &option.names.front() ? "" : ", ") + name;
-  }
+  label += joined(option.names, ", ");
   return option.value.empty() ? label : label + ' ' + option.value;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compatpack/cli/suggestion.hpp"
+#include "suggestion.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -6,21 +6,28 @@
 #include <utility>
 #include <vector>
 
+#include "compatpack/base/environment.hpp"
 #include "compatpack/base/text.hpp"
-#include "compatpack/host/environment.hpp"
 
 #include "signature_steps.hpp"
 
 namespace compatpack::commands {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    out += i == 0 ? "" : i + 1 == words.size() ? " and " : ", ";
-    out += words[i];
-  }
-  return out;
+/// "MD5, SHA-1 and SHA-256". Requires: `words` is not empty.
+std::string listed(std::span<const std::string> words) {
+  const std::string but_last = joined(words.first(words.size() - 1), ", ");
+  return but_last + (but_last.empty() ? "" : " and ") + words.back();
+}
+
+/// The first option that is given and says what the bundle's file must be; null for none.
+const char* checksum_option(const ReadingOptions& reading) {
+  return !reading.checksums.sha256.empty()          ? "--sha256"
+         : !reading.checksums.sha1.empty()          ? "--sha1"
+         : !reading.checksums.md5.empty()           ? "--md5"
+         : !reading.checksums.checksum_file.empty() ? "--checksum-file"
+         : !reading.keyring.empty()                 ? "--keyring"
+                                                    : nullptr;
 }
 
 }  // namespace
@@ -31,11 +38,21 @@ Result<OpenBundle> open_bundle(const BundleOptions& options, const Env& env, Con
   open.read.observer = &console;
   CP_TRY(open.bundle, pipeline::Bundle::open(options.path, &console, open.read.limits));
   const pipeline::BundleInfo& info = open.bundle->info();
-  std::vector<std::string> warnings;
-  CP_TRY(open.read.user_claims,
-         pipeline::collect_user_claims(info, options.reading.checksums, warnings));
-  for (const std::string& warning : warnings) {
-    console.warn(warning);
+  if (const char* const option = checksum_option(options.reading);
+      option != nullptr && open.bundle->is_folder()) {
+    return Error{.code = Errc::usage,
+                 .what = "is about a file",
+                 .subject = option,
+                 .found = info.path + ", a folder",
+                 .hint = "name the bundle that it was unpacked from"};
+  }
+  if (!open.bundle->is_folder()) {
+    std::vector<std::string> warnings;
+    CP_TRY(open.read.user_claims,
+           pipeline::collect_user_claims(info, options.reading.checksums, warnings));
+    for (const std::string& warning : warnings) {
+      console.warn(warning);
+    }
   }
   if (!options.reading.keyring.empty()) {
     CP_TRY(CheckedSignatures checked,
@@ -58,14 +75,12 @@ Result<OpenBundle> open_bundle(const BundleOptions& options, const Env& env, Con
 
 Result<Done> refuse_bundle_options(const BundleOptions& options) {
   const ReadingOptions& reading = options.reading;
-  const char* const option = !reading.checksums.sha256.empty()          ? "--sha256"
-                             : !reading.checksums.sha1.empty()          ? "--sha1"
-                             : !reading.checksums.md5.empty()           ? "--md5"
-                             : !reading.checksums.checksum_file.empty() ? "--checksum-file"
-                             : !reading.keyring.empty()                 ? "--keyring"
-                             : reading.require_checksum                 ? "--require-checksum"
-                             : !reading.member.empty()                  ? "--member"
-                                                                        : nullptr;
+  const char* option = checksum_option(reading);
+  if (option == nullptr) {
+    option = reading.require_checksum  ? "--require-checksum"
+             : !reading.member.empty() ? "--member"
+                                       : nullptr;
+  }
   if (option == nullptr) {
     return Done{};
   }
@@ -85,7 +100,8 @@ std::string describe_verification(const pipeline::BundleInfo& info,
     return "NOT VERIFIED: --no-verify was given";
   }
   if (verification.claims.empty() && verification.members_checked == 0) {
-    return std::string("not verified: the ") + (info.kind == "folder" ? "folder" : "bundle") +
+    return std::string("not verified: the ") +
+           (info.kind == pipeline::BundleKind::folder ? "folder" : "bundle") +
            " carries no checksums";
   }
   std::map<std::string, std::vector<std::string>> by_origin;
@@ -99,20 +115,19 @@ std::string describe_verification(const pipeline::BundleInfo& info,
       names.push_back(name);
     }
   }
-  std::string out;
+  std::vector<std::string> parts;
   for (const auto& [origin, names] : by_origin) {
-    out += (out.empty() ? "" : ", ") + joined(names) + " of " + origin;
+    parts.push_back(listed(names) + " of " + origin);
   }
   if (verification.members_checked > 0) {
-    out += (out.empty() ? "" : ", ") + std::to_string(verification.members_checked) +
-           (verification.members_checked == 1 ? " file" : " files") + " by " +
-           info.member_claims_origin;
+    parts.push_back(std::to_string(verification.members_checked) +
+                    (verification.members_checked == 1 ? " file" : " files") + " by " +
+                    info.member_claims_origin);
   }
   if (verification.signed_by) {
-    out += (out.empty() ? "" : ", ") + std::string("signature by ") +
-           describe_signer(*verification.signed_by);
+    parts.push_back("signature by " + describe_signer(*verification.signed_by));
   }
-  return "verified: " + out;
+  return "verified: " + joined(parts, ", ");
 }
 
 std::vector<std::string> describe_verifications(const std::vector<pipeline::ReadBundle>& bundles,
@@ -142,7 +157,7 @@ void confine_to_folder(const Env& env, Console& console, const std::string& path
 }
 
 std::string temporary_folder(const Env& env) {
-  const auto folder = host::value_of(env.environment, "TMPDIR");
+  const auto folder = value_of(env.environment, "TMPDIR");
   return folder && !folder->empty() ? std::string(*folder) : "/tmp";
 }
 
@@ -179,14 +194,14 @@ Json json_of(const pipeline::BundleInfo& info) {
   }
   return {{"path", info.path},
           {"size", info.size.value},
-          {"kind", info.kind},
+          {"kind", name_of(info.kind)},
           {"dialect", info.dialect},
           {"label", info.label},
           {"driver_version", info.driver ? Json(info.driver->text()) : Json()},
-          {"arch", info.arch.empty() ? Json() : Json(info.arch)},
+          {"arch", text_or_null(info.arch)},
           {"compression", formats::name_of(info.compression)},
           {"base64", info.is_base64},
-          {"signature", info.signature.empty() ? Json() : Json(info.signature)},
+          {"signature", text_or_null(info.signature)},
           {"payloads", std::move(payloads)},
           {"checksums", std::move(claims)}};
 }
@@ -224,10 +239,6 @@ std::string shell_word(const std::string& path) {
            std::string_view("/._-+~@%,=:").find(c) != std::string_view::npos;
   });
   return plain ? path : printable(shell_quoted(path));
-}
-
-std::string rendered(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace compatpack::commands

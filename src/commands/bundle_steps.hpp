@@ -7,16 +7,14 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "compatpack/commands/commands.hpp"
 #include "compatpack/pipeline/bundle.hpp"
 #include "compatpack/pipeline/gathering.hpp"
 #include "compatpack/pipeline/planner.hpp"
 
-namespace compatpack::commands {
+#include "json.hpp"
 
-using Json = nlohmann::ordered_json;
+namespace compatpack::commands {
 
 /// A bundle and how it is to be read.
 struct OpenBundle {
@@ -76,8 +74,5 @@ std::string temporary_folder(const Env& env);
 
 /// A path as one types it: quoted only where it must be.
 std::string shell_word(const std::string& path);
-
-/// A JSON document as it is printed. Bytes that are no UTF-8 become the replacement character.
-std::string rendered(const Json& json);
 
 }  // namespace compatpack::commands

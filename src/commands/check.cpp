@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "compatpack/commands/commands.hpp"
 #include "compatpack/io/folder_walk.hpp"
@@ -17,7 +19,7 @@ namespace {
 using host::Judgement;
 using host::Verdict;
 
-/// What is checked, and how it is called.
+/// What is checked.
 struct Subject {
   std::optional<host::Package> package;  ///< nullopt: the host alone
   std::string tree;                      ///< absolute path, of a folder; else ""
@@ -139,8 +141,6 @@ void print(const HostLook& look, const Judgement& judgement, const Env& env, Con
     rows.fact("beware", warning);
   }
 }
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 template <class Version>
 Json version_or_null(const std::optional<Version>& version) {
@@ -271,7 +271,11 @@ Result<int> run_check(const CheckOptions& options, const Env& env, Console& cons
   CP_TRY(const Subject subject, look_at_subject(options, env, console));
   std::string application;
   if (!options.application.empty()) {
-    CP_TRY(application, io::absolute_target(options.application));
+    std::error_code fault;
+    application = std::filesystem::absolute(options.application, fault).string();
+    if (fault) {
+      return io_error("cannot look at", options.application, fault.value());
+    }
   }
   CP_TRY(const HostLook look, look_at_host(options.host, env, subject.tree, application));
   const Judgement judgement =

@@ -13,6 +13,7 @@
 #include "bundle_steps.hpp"
 #include "host_steps.hpp"
 #include "signature_steps.hpp"
+#include "target_steps.hpp"
 #include "tree_steps.hpp"
 
 namespace compatpack::commands {
@@ -87,7 +88,7 @@ class Extract {
     request_ = {options_.source.selection, options_.prefix.empty() ? target_ : options_.prefix};
     CP_CHECK(pipeline::check_tree_path(request_.prefix));
     CP_TRY(open_, open_bundles(options_.source, env_, console_));
-    CP_TRY(const bool up_to_date, look_at_target(nullptr));
+    CP_TRY(const bool up_to_date, look_twice([this] { return look_at_target(nullptr); }));
     return up_to_date ? report_up_to_date() : make_tree();
   }
 
@@ -95,28 +96,13 @@ class Extract {
   /// Whether the target is already what is asked for; `made` is what that is, null if it is not
   /// known yet. Error conflict where it is something else that may not be replaced.
   Result<bool> look_at_target(const Receipt* made) {
-    auto answer = look_once(made);
-    // Another process may have put its tree in place between the receipt and the files: what is
-    // really in the way is there at a second look too.
-    if (!answer && answer.error().code == Errc::conflict) {
-      answer = look_once(made);
-    }
-    return answer;
-  }
-
-  Result<bool> look_once(const Receipt* made) {
     CP_TRY(TreePlace place, pipeline::look_at_tree(target_));
     replaces_ = place.kind == TreePlace::Kind::tree;
     if (place.kind == TreePlace::Kind::nothing) {
       return false;
     }
     if (place.kind == TreePlace::Kind::foreign) {
-      return Error{.code = Errc::conflict,
-                   .what = "target holds something that compatpack did not make",
-                   .subject = options_.out,
-                   .expected = "nothing, an empty folder, or a tree of compatpack's",
-                   .found = place.why,
-                   .hint = "choose another --out; such a folder is never replaced"};
+      return foreign_target(options_.out, "a tree of compatpack's", place.why);
     }
     receipt_ = *std::move(place.receipt);
     // --force is what `verify` advises for a damaged tree, and damage may keep a file's size.
@@ -168,21 +154,21 @@ class Extract {
 
   /// What is asked for and what is there, in words that differ.
   [[nodiscard]] std::string wanted() const {
-    std::string names;
+    std::vector<std::string> names;
     for (const OpenBundle& open : open_) {
       const pipeline::BundleInfo& info = open.bundle->info();
-      names += (names.empty() ? "" : ", ") + info.name + size_of(info.size);
+      names.push_back(info.name + size_of(info.size));
     }
-    return names + ", with these options";
+    return joined(names, ", ") + ", with these options";
   }
   [[nodiscard]] std::string held() const {
-    std::string names;
+    std::vector<std::string> names;
     for (const ReceiptBundle& bundle : receipt_.bundles) {
       if (!bundle.inside) {
-        names += (names.empty() ? "" : ", ") + bundle.name + size_of(bundle.size);
+        names.push_back(bundle.name + size_of(bundle.size));
       }
     }
-    return names + ", driver " +
+    return joined(names, ", ") + ", driver " +
            (receipt_.driver_version.empty() ? "unknown" : receipt_.driver_version) + ", " +
            receipt_.selection.arch;
   }
@@ -224,7 +210,7 @@ class Extract {
   Result<Same> is_same_bundle(const OpenBundle& open, std::size_t number) {
     const pipeline::BundleInfo& info = open.bundle->info();
     const ReceiptBundle& held = receipt_.bundles[number];
-    if (held.kind != info.kind || held.size != info.size ||
+    if (held.kind != name_of(info.kind) || held.size != info.size ||
         held.header_sha256 != info.header_sha256) {
       return Same::no;
     }
@@ -283,7 +269,12 @@ class Extract {
     }
     CP_TRY(StagedTree made, stage_tree(open_, options_.source, request_, dir.get(), temporary));
     if (dir) {
-      CP_TRY(const bool is_there, put_in_place(*dir, made.receipt));
+      CP_TRY(const bool is_there,
+             put_in_place(
+                 [&] { return look_at_target(&made.receipt); }, [&] { return dir->sync(); },
+                 [&] {
+                   return dir->commit(replaces_ ? io::Replace::directory : io::Replace::nothing);
+                 }));
       if (is_there) {
         return report_up_to_date();
       }
@@ -292,27 +283,6 @@ class Extract {
     print_warnings(made, env_, console_);
     print_summary(made.plan, made.bundles);
     return 0;
-  }
-
-  /// Commits `dir`; returns whether the same tree is there already: it was all along, or another
-  /// process has made it meanwhile.
-  Result<bool> put_in_place(io::OutputDir& dir, const Receipt& made) {
-    // Reading took its time: what stands at the target now is what counts.
-    CP_TRY(const bool before, look_at_target(&made));
-    if (before) {
-      return true;
-    }
-    auto committed = dir.commit(replaces_ ? io::Replace::directory : io::Replace::nothing);
-    if (committed) {
-      return false;
-    }
-    if (committed.error().code == Errc::conflict) {
-      CP_TRY(const bool since, look_at_target(&made));
-      if (since) {
-        return true;
-      }
-    }
-    return std::move(committed).error();
   }
 
   void print_summary(const pipeline::Plan& plan, const std::vector<pipeline::ReadBundle>& bundles) {

@@ -59,7 +59,8 @@ Result<Done> replace_host(const HostOptions& options, host::HostFacts& facts) {
   CP_TRY(const std::vector<std::string> names, gpu_names(options));
   if (!options.driver.empty()) {
     CP_TRY(DriverVersion version, parse_driver_option(options.driver));
-    facts.driver = {.version = std::move(version), .origin = "--driver"};
+    facts.driver = {
+        .version = std::move(version), .origin = "--driver", .is_of_another_machine = true};
     facts.gpus.clear();
     facts.platform = {};
   }
@@ -76,7 +77,7 @@ Result<Done> replace_host(const HostOptions& options, host::HostFacts& facts) {
 /// Of another machine nothing here tells but the environment, which a job takes along.
 void keep_environment_alone(HostLook& look) {
   std::erase_if(look.loader.libcudas,
-                [](const host::FoundLibrary& one) { return one.how != "LD_LIBRARY_PATH"; });
+                [](const host::FoundLibrary& one) { return one.by != host::FoundBy::environment; });
   look.runtimes.clear();
 }
 
@@ -177,8 +178,8 @@ Result<HostLook> look_at_host(const HostOptions& options, const Env& env, const 
   look.facts.driver = host::read_kernel_driver(root);
   look.facts.gpus = host::read_gpus(root);
   look.facts.platform = host::read_platform(root, env.host_arch, env.host_glibc);
-  look.facts.visible_devices = host::value_of(env.environment, "CUDA_VISIBLE_DEVICES");
-  look.facts.is_pci_order = host::value_of(env.environment, "CUDA_DEVICE_ORDER") == "PCI_BUS_ID";
+  look.facts.visible_devices = value_of(env.environment, "CUDA_VISIBLE_DEVICES");
+  look.facts.is_pci_order = value_of(env.environment, "CUDA_DEVICE_ORDER") == "PCI_BUS_ID";
   CP_CHECK(replace_host(options, look.facts));
   CP_TRY(look.loader, host::read_loader(root, env.environment, tree, application));
   look.runtimes = host::read_runtimes(root, env.environment);

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <cerrno>
-#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <system_error>
 #include <utility>
 
+#include "compatpack/base/environment.hpp"
 #include "compatpack/base/text.hpp"
 #include "compatpack/commands/commands.hpp"
-#include "compatpack/host/environment.hpp"
 #include "compatpack/io/folder_walk.hpp"
+#include "compatpack/io/hashing_sink.hpp"
 #include "compatpack/io/text_file.hpp"
 #include "compatpack/io/whole_file.hpp"
 #include "compatpack/pipeline/image_base.hpp"
+#include "compatpack/pipeline/image_documents.hpp"
 #include "compatpack/pipeline/image_layer.hpp"
 #include "compatpack/pipeline/image_layout.hpp"
 #include "compatpack/pipeline/target.hpp"
 #include "compatpack/pipeline/tree.hpp"
 
 #include "bundle_steps.hpp"
+#include "target_steps.hpp"
 #include "tree_steps.hpp"
 
 namespace compatpack::commands {
@@ -29,16 +30,11 @@ using formats::OciDescriptor;
 using pipeline::ImageFormat;
 using pipeline::Receipt;
 
-// In the order of ImageFormat.
-constexpr std::array<const char*, 3> kFormatNames{"layout", "archive", "layer"};
-
-using Labels = std::map<std::string, std::string>;
-
 /// SOURCE_DATE_EPOCH, or the first second of 1970. Error usage.
 ///
 /// https://reproducible-builds.org/specs/source-date-epoch/
 Result<std::uint64_t> time_of_sources(const Env& env) {
-  const auto text = host::value_of(env.environment, "SOURCE_DATE_EPOCH");
+  const auto text = value_of(env.environment, "SOURCE_DATE_EPOCH");
   const auto seconds = text ? parse_decimal(*text) : std::optional<std::uint64_t>(0);
   if (seconds && *seconds <= formats::kTarTimeMax) {
     return *seconds;
@@ -48,27 +44,6 @@ Result<std::uint64_t> time_of_sources(const Env& env) {
                .subject = "SOURCE_DATE_EPOCH",
                .expected = "seconds since 1970, at most " + std::to_string(formats::kTarTimeMax),
                .found = std::string(*text)};
-}
-
-/// "1970-01-01T00:00:00Z"
-std::string date_text(std::uint64_t seconds) {
-  const auto time = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
-  std::array<char, 32> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text.data(), length};
-}
-
-/// The bundles that the tree is made of, but for those inside others; a line each.
-std::string bundle_lines(const Receipt& receipt, std::string pipeline::ReceiptBundle::*member) {
-  std::string lines;
-  for (const pipeline::ReceiptBundle& bundle : receipt.bundles) {
-    if (!bundle.inside) {
-      lines += (lines.empty() ? "" : "\n") + bundle.*member;
-    }
-  }
-  return lines;
 }
 
 /// What stands where a file is to be made.
@@ -110,7 +85,7 @@ class Image {
     CP_CHECK(check_options());
     CP_TRY(target_, io::absolute_tree(options_.out));
     CP_TRY(time_s_, time_of_sources(env_));
-    CP_CHECK(look_at_target());
+    CP_CHECK(look_twice([this] { return look_at_target(""); }));
     CP_CHECK(open_source());
     CP_CHECK(stage());
     CP_CHECK(read_tree());
@@ -155,33 +130,22 @@ class Image {
     return Done{};
   }
 
-  /// What stands at the target. Error conflict where it is something that is never replaced.
-  Result<Done> look_at_target() {
-    auto looked = look_once();
-    // Another process may have put its image in place between one file and the next: what is really
-    // in the way is there at a second look too.
-    return looked ? looked : look_once();
-  }
-
-  Result<Done> look_once() {
-    if (options_.format != ImageFormat::layout) {
+  /// Whether the target is already what was made, `sha256` ("" if that is not known yet). Error
+  /// conflict where it is something else that may not be replaced.
+  Result<bool> look_at_target(const std::string& sha256) {
+    if (options_.format == ImageFormat::layout) {
+      CP_TRY(const pipeline::LayoutPlace place, pipeline::look_at_layout(target_));
+      if (place.kind == pipeline::LayoutPlace::Kind::foreign) {
+        return foreign_target(options_.out, "a layout of compatpack's", place.why);
+      }
+      stands_there_ = place.kind == pipeline::LayoutPlace::Kind::layout;
+      held_sha256_ = place.index_sha256;
+    } else {
       CP_TRY(const FilePlace place, look_at_file(target_));
       stands_there_ = place.is_there;
       held_sha256_ = place.sha256;
-      return Done{};
     }
-    CP_TRY(const pipeline::LayoutPlace place, pipeline::look_at_layout(target_));
-    if (place.kind == pipeline::LayoutPlace::Kind::foreign) {
-      return Error{.code = Errc::conflict,
-                   .what = "target holds something that compatpack did not make",
-                   .subject = options_.out,
-                   .expected = "nothing, an empty folder, or a layout of compatpack's",
-                   .found = place.why,
-                   .hint = "choose another --out; such a folder is never replaced"};
-    }
-    stands_there_ = place.kind == pipeline::LayoutPlace::Kind::layout;
-    held_sha256_ = place.index_sha256;
-    return Done{};
+    return sha256.empty() ? Result<bool>(false) : is_up_to_date(sha256);
   }
 
   Result<Done> open_source() {
@@ -279,7 +243,7 @@ class Image {
     return Done{};
   }
 
-  Result<Done> write_layer(const pipeline::Sink& sink) {
+  Result<Done> write_layer(const io::Sink& sink) {
     CP_TRY(const auto folder, io::TreeFolder::open(tree_path_));
     if (!folder) {
       return io_error("cannot open the folder", tree_path_, ENOENT);
@@ -288,13 +252,17 @@ class Image {
   }
 
   Result<int> write_layer_file() {
-    pipeline::HashingSink hashing(
+    io::HashingSink hashing(
         [this](std::span<const std::byte> bytes) { return layer_file_->write(bytes); });
     CP_CHECK(write_layer(hashing.sink()));
     layer_ = {std::string(formats::kOciLayerType), hashing.sha256(), hashing.size()};
-    CP_TRY(const bool is_there, put_in_place(layer_.sha256, [this] {
-             return layer_file_->commit(stands_there_ ? io::Replace::file : io::Replace::nothing);
-           }));
+    CP_TRY(const bool is_there,
+           put_in_place([this] { return look_at_target(layer_.sha256); },
+                        [this] { return layer_file_->sync(); },
+                        [this] {
+                          return layer_file_->commit(stands_there_ ? io::Replace::file
+                                                                   : io::Replace::nothing);
+                        }));
     return report(is_there);
   }
 
@@ -308,35 +276,20 @@ class Image {
                    .found = receipt.selection.arch};
     }
     CP_CHECK(read_base(*architecture));
-    CP_TRY(layer_, output_->add_new(formats::kOciLayerType, [this](const pipeline::Sink& sink) {
-      return write_layer(sink);
-    }));
-    const formats::OciAddition addition{.architecture = std::string(*architecture),
-                                        .created = date_text(time_s_),
-                                        .created_by = "compatpack image --prefix " + prefix_,
-                                        .layer = layer_,
-                                        .labels = labels(),
-                                        .library_path = options_.library_path ? prefix_ : ""};
-    CP_TRY(const std::string config,
-           formats::render_oci_config(base_ ? base_->config : "", addition));
-    CP_TRY(config_, output_->add_document(formats::kOciConfigType, config));
-    formats::OciManifest manifest = base_ ? base_->manifest : formats::OciManifest{};
-    manifest.config = config_;
-    manifest.layers.push_back(layer_);
-    for (const auto& label : addition.labels) {
-      manifest.annotations[label.first] = label.second;
-    }
-    manifest.annotations["org.opencontainers.image.created"] = addition.created;
-    if (base_) {
-      manifest.annotations["org.opencontainers.image.base.digest"] =
-          "sha256:" + base_->descriptor.sha256;
-    }
-    CP_TRY(manifest_, output_->add_document(formats::kOciManifestType,
-                                            formats::render_oci_manifest(manifest)));
-    const std::string index = formats::render_oci_index(manifest_, *architecture, options_.tag);
-    CP_TRY(const std::string sha256, output_->finish(index));
+    CP_TRY(layer_, output_->add_new(formats::kOciLayerType,
+                                    [this](const io::Sink& sink) { return write_layer(sink); }));
+    CP_TRY(documents_, pipeline::compose_image(base_ ? &*base_ : nullptr, layer_, receipt,
+                                               {.architecture = std::string(*architecture),
+                                                .prefix = prefix_,
+                                                .tag = options_.tag,
+                                                .time_s = time_s_,
+                                                .library_path = options_.library_path}));
+    CP_CHECK(output_->add_document(documents_.config));
+    CP_CHECK(output_->add_document(documents_.manifest));
+    CP_TRY(const std::string sha256, output_->finish(documents_.index));
     CP_TRY(const bool is_there,
-           put_in_place(sha256, [this] { return output_->commit(stands_there_); }));
+           put_in_place([&] { return look_at_target(sha256); }, [this] { return output_->sync(); },
+                        [this] { return output_->commit(stands_there_); }));
     return report(is_there);
   }
 
@@ -354,52 +307,6 @@ class Image {
     // Second, since only now it is certain that the layers are those that were meant.
     CP_TRY(place_, pipeline::place_on_base(layout, *base_, place_.folders.back().path, &console_));
     return Done{};
-  }
-
-  /// For the config and the manifest. What the image is belongs to the base's maker, if it has one.
-  [[nodiscard]] Labels labels() const {
-    const Receipt& receipt = tree_.after;
-    Labels labels{
-        {std::string(pipeline::kVersionLabel), receipt.compatpack_version},
-        {"compatpack.prefix", prefix_},
-        {"compatpack.bundle", bundle_lines(receipt, &pipeline::ReceiptBundle::name)},
-        {"compatpack.bundle.sha256", bundle_lines(receipt, &pipeline::ReceiptBundle::sha256)}};
-    if (!receipt.driver_version.empty()) {
-      labels["compatpack.driver"] = receipt.driver_version;
-    }
-    if (!receipt.cuda_version.empty()) {
-      labels["compatpack.cuda"] = receipt.cuda_version;
-    }
-    if (!base_) {
-      labels["org.opencontainers.image.title"] = "CUDA forward-compatibility libraries";
-      if (!receipt.driver_version.empty()) {
-        labels["org.opencontainers.image.version"] = receipt.driver_version;
-      }
-    }
-    return labels;
-  }
-
-  /// Makes what was made, `sha256`, appear by `commit`; returns whether the same is there already:
-  /// it was all along, or another process has made it meanwhile.
-  Result<bool> put_in_place(const std::string& sha256,
-                            const std::function<Result<Done>()>& commit) {
-    // The work took its time: what stands at the target now is what counts.
-    CP_CHECK(look_at_target());
-    CP_TRY(const bool before, is_up_to_date(sha256));
-    if (before) {
-      return true;
-    }
-    auto committed = commit();
-    if (committed) {
-      return false;
-    }
-    if (committed.error().code == Errc::conflict) {
-      CP_CHECK(look_at_target());
-      if (held_sha256_ == sha256) {
-        return true;
-      }
-    }
-    return std::move(committed).error();
   }
 
   /// Whether what was made, `sha256`, is what stands at the target. Error conflict where something
@@ -437,7 +344,7 @@ class Image {
                     (options_.volume ? ", where the image is to be mounted" : ""));
     console_.answer("  layer     sha256:" + layer_.sha256 + "  " + human_size(layer_.size));
     if (!is_layer) {
-      console_.answer("  manifest  sha256:" + manifest_.sha256);
+      console_.answer("  manifest  sha256:" + documents_.manifest.blob.sha256);
     }
     for (const std::string& line : verified_) {
       console_.answer("  " + printable(line));
@@ -449,12 +356,8 @@ class Image {
   /// A command that does something with what was written.
   [[nodiscard]] std::string use() const {
     const std::string& driver = tree_.after.driver_version;
-    switch (options_.format) {
-      case ImageFormat::layer:
-        return "umoci raw add-layer --image LAYOUT:TAG " + shell_word(options_.out);
-      case ImageFormat::layout:
-      case ImageFormat::archive:
-        break;
+    if (options_.format == ImageFormat::layer) {
+      return "umoci raw add-layer --image LAYOUT:TAG " + shell_word(options_.out);
     }
     const bool is_layout = options_.format == ImageFormat::layout;
     return "skopeo copy " +
@@ -472,7 +375,7 @@ class Image {
     const bool is_layer = options_.format == ImageFormat::layer;
     return {{"status", is_there ? "up to date" : "written"},
             {"path", target_},
-            {"format", kFormatNames.at(static_cast<std::size_t>(options_.format))},
+            {"format", pipeline::name_of(options_.format)},
             {"prefix", prefix_},
             {"volume", options_.volume},
             {"driver_version", receipt.driver_version},
@@ -480,8 +383,8 @@ class Image {
             {"arch", receipt.selection.arch},
             {"tag", is_layer ? Json() : Json(options_.tag)},
             {"base", base_ ? json_of(base_->descriptor) : Json()},
-            {"manifest", json_of(manifest_)},
-            {"config", json_of(config_)},
+            {"manifest", json_of(documents_.manifest.blob)},
+            {"config", json_of(documents_.config.blob)},
             {"layer", json_of(layer_)},
             {"verified", verified_}};
   }
@@ -505,8 +408,7 @@ class Image {
   std::vector<std::string> verified_;  // what of the bundles was, in words
   std::optional<pipeline::LayoutImage> base_;
   OciDescriptor layer_;
-  OciDescriptor config_;
-  OciDescriptor manifest_;
+  pipeline::ImageDocuments documents_;
 };
 
 }  // namespace

@@ -13,14 +13,6 @@
 namespace compatpack::commands {
 namespace {
 
-std::string words(const std::vector<std::string>& list) {
-  std::string out;
-  for (const std::string& word : list) {
-    out += (out.empty() ? "" : ", ") + word;
-  }
-  return out;
-}
-
 std::string branches_of(const pipeline::Plan& plan) {
   if (!plan.note || !plan.note->branches) {
     return "its libcuda does not say";
@@ -39,17 +31,18 @@ std::optional<CudaVersion> cuda_of(const pipeline::BundleInfo& info) {
 }
 
 std::string describe_claims(const pipeline::BundleInfo& info) {
-  std::string out;
+  std::vector<std::string> claims;
   for (const DigestClaim& claim : info.claims) {
-    out += (out.empty() ? "" : ", ") + std::string(name_of(claim.algorithm)) + " over bytes " +
-           std::to_string(claim.covers.begin.value) + ".." + std::to_string(claim.covers.end.value);
+    claims.push_back(std::string(name_of(claim.algorithm)) + " over bytes " +
+                     std::to_string(claim.covers.begin.value) + ".." +
+                     std::to_string(claim.covers.end.value));
   }
   if (!info.member_claims.empty()) {
-    out += (out.empty() ? "" : ", ") +
-           std::string(name_of(info.member_claims.begin()->second.algorithm)) + " of " +
-           std::to_string(info.member_claims.size()) + " files, in " + info.member_claims_origin;
+    claims.push_back(std::string(name_of(info.member_claims.begin()->second.algorithm)) + " of " +
+                     std::to_string(info.member_claims.size()) + " files, in " +
+                     info.member_claims_origin);
   }
-  return out.empty() ? "none: whether it is whole cannot be told" : out;
+  return claims.empty() ? "none: whether it is whole cannot be told" : joined(claims, ", ");
 }
 
 std::string describe_payload(const pipeline::BundleInfo& info) {
@@ -79,13 +72,13 @@ void print(const OpenBundle& open, const DeepLook* deep, Console& console) {
   };
   const auto driver = deep != nullptr ? deep->plan.driver : info.driver;
   const auto cuda = deep != nullptr ? deep->plan.cuda : cuda_of(info);
-  const bool is_folder = info.payloads.empty();
+  const bool is_folder = info.kind == pipeline::BundleKind::folder;
   row("bundle", info.path + (is_folder ? "" : ", " + human_size(info.size)));
   row("format", info.dialect);
   row("label", info.label);
   row("driver", driver ? driver->text() : "its header does not say");
   row("CUDA", cuda ? cuda->text() : "");
-  row("architecture", deep != nullptr ? words(deep->archs) : info.arch);
+  row("architecture", deep != nullptr ? joined(deep->archs, ", ") : info.arch);
   row("compression", is_folder ? "" : describe_payload(info));
   row("checksums", describe_claims(info));
   row("signature", describe_signature(open));
@@ -100,7 +93,7 @@ void print(const OpenBundle& open, const DeepLook* deep, Console& console) {
   for (const auto& file : deep->plan.files) {
     files.push_back(file.to.text());
   }
-  row("libraries", words(files));
+  row("libraries", joined(files, ", "));
   row("needs glibc", deep->plan.glibc_needed);
   row("accepts hosts", branches_of(deep->plan));
   for (const std::string& line : describe_verifications(deep->bundles, pipeline::Verify::claims)) {

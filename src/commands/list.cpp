@@ -74,7 +74,7 @@ class Lister final : public pipeline::MemberVisitor {
       members_.push_back({{"path", member.path.text()},
                           {"size", member.size.value},
                           {"take", verdict == "take"},
-                          {"component", component.empty() ? Json() : Json(component)},
+                          {"component", text_or_null(component)},
                           {"reason", selection.reason}});
       return;
     }

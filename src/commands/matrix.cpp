@@ -8,8 +8,8 @@
 #include "compatpack/commands/commands.hpp"
 #include "compatpack/knowledge/driver_branches.hpp"
 
-#include "bundle_steps.hpp"
 #include "host_steps.hpp"
+#include "json.hpp"
 #include "rows.hpp"
 
 namespace compatpack::commands {
@@ -200,14 +200,14 @@ Json document(const CompatTable& table, const Filter& filter,
   for (const PairRow* const row : rows) {
     list.push_back({{"cuda_version", row->cuda.text()},
                     {"or_later", row->or_later},
-                    {"package_driver", row->driver.empty() ? Json() : Json(row->driver)},
+                    {"package_driver", text_or_null(row->driver)},
                     {"host_branch", row->branch ? Json(*row->branch) : Json()},
-                    {"jetpack", row->jetpack.empty() ? Json() : Json(row->jetpack)},
+                    {"jetpack", text_or_null(row->jetpack)},
                     {"status", status_of(*row)},
                     {"kind", kind_of(row->basis)},
                     {"basis", name_of(row->basis)},
-                    {"as_of", row->as_of.empty() ? Json() : Json(row->as_of)},
-                    {"source", row->source.empty() ? Json() : Json(row->source)}});
+                    {"as_of", text_or_null(row->as_of)},
+                    {"source", text_or_null(row->source)}});
   }
   Json json = {{"table", table.name}, {"as_of", table.as_of()}};
   if (filter.cuda && filter.branch) {

@@ -7,8 +7,8 @@
 #include "compatpack/pipeline/target.hpp"
 #include "compatpack/pipeline/tree.hpp"
 
-#include "bundle_steps.hpp"
 #include "host_steps.hpp"
+#include "json.hpp"
 
 namespace compatpack::commands {
 namespace {

@@ -172,16 +172,16 @@ Json document(const TrialReport& report, const io::ChildEnd& end, const Outcome&
          {"capability", std::to_string(device.major) + "." + std::to_string(device.minor)},
          {"memory", device.memory},
          {"works", device.kernel_ran},
-         {"failed_call", device.failed_call.empty() ? Json() : Json(device.failed_call)},
+         {"failed_call", text_or_null(device.failed_call)},
          {"code", device.kernel_ran ? Json() : Json(device.code)}});
   }
   return {{"verdict", outcome.works ? "verified" : "no"},
           {"reason", outcome.reason},
           {"cuda_error", outcome.code ? Json(*outcome.code) : Json()},
           {"next", next_steps(outcome)},
-          {"libcuda", report.library.empty() ? Json() : Json(report.library)},
+          {"libcuda", text_or_null(report.library)},
           {"libcudas_in_memory", report.libcudas},
-          {"jit_compiler", report.jit.empty() ? Json() : Json(report.jit)},
+          {"jit_compiler", text_or_null(report.jit)},
           {"driver_api", report.driver_api ? Json(*report.driver_api) : Json()},
           {"cuinit", report.init ? Json(*report.init) : Json()},
           {"devices", std::move(devices)},
@@ -220,7 +220,7 @@ Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& cons
     CP_CHECK(pipeline::check_tree_path(tree));
     environment = pipeline::activated(std::move(environment), tree);
   }
-  if (const auto preload = host::value_of(environment, "LD_PRELOAD")) {
+  if (const auto preload = value_of(environment, "LD_PRELOAD")) {
     console.warn("LD_PRELOAD is left out of the probe: " + std::string(*preload));
     std::erase_if(environment,
                   [](const std::string& line) { return line.starts_with("LD_PRELOAD="); });

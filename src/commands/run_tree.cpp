@@ -16,7 +16,7 @@ namespace {
 /// decides, and says, in the same order.
 Result<bool> is_wanted(const RunOptions& options, const std::optional<DriverVersion>& ours,
                        const Env& env, Console& console) {
-  const std::string mode(host::value_of(env.environment, "COMPATPACK_MODE").value_or("auto"));
+  const std::string mode(value_of(env.environment, "COMPATPACK_MODE").value_or("auto"));
   if (mode == "off") {
     console.detail("not activated: COMPATPACK_MODE is off");
     return false;

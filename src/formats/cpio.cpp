@@ -37,22 +37,7 @@ constexpr std::size_t kCheckField = 12;
 // Linux's PATH_MAX, with "./" before and a NUL behind.
 constexpr std::uint64_t kNameMax = 4'096 + 3;
 
-constexpr std::uint64_t kModeType = 0170000;
-
 constexpr std::size_t kBlockSize = 16U << 10U;
-
-EntryType type_of(std::uint64_t mode) {
-  switch (mode & kModeType) {
-    case 0100000:
-      return EntryType::file;
-    case 0040000:
-      return EntryType::folder;
-    case 0120000:
-      return EntryType::symlink;
-    default:
-      return EntryType::special;
-  }
-}
 
 /// The number in eight hexadecimal digits; nullopt for anything else.
 std::optional<std::uint32_t> parse_field(std::string_view text) {
@@ -115,8 +100,6 @@ class CpioReader::State {
     return count;
   }
 
-  [[nodiscard]] std::size_t index() const { return index_; }
-
  private:
   /// A member as its own header has it; of the stripped form, as the list has it.
   struct Header {
@@ -141,7 +124,6 @@ class CpioReader::State {
       }
       CP_TRY(auto entry, admit(header));
       if (entry) {
-        index_ = header.index;
         return entry;
       }
     }
@@ -155,7 +137,6 @@ class CpioReader::State {
     }
     const auto [name, target] = links_.front();
     links_.pop_front();
-    index_ = name;
     return Entry{.path = files_[name].path.text(),
                  .type = EntryType::hardlink,
                  .size = {},
@@ -221,7 +202,7 @@ class CpioReader::State {
       return refused(Errc::corrupt, "payload holds a file that the header does not list",
                      "only files that it lists", name);
     }
-    if (type_of(fields[kModeField]) != files_[place->second].type) {
+    if (type_of_mode(fields[kModeField]) != files_[place->second].type) {
       return refused(Errc::corrupt, "payload holds a file of another type than the header lists",
                      "the type that the header lists", name);
     }
@@ -458,7 +439,6 @@ class CpioReader::State {
 
   std::uint64_t position_ = 0;
   std::uint64_t header_at_ = 0;
-  std::size_t index_ = 0;
 
   std::uint64_t left_ = 0;  // of the current entry's content
   std::uint32_t sum_ = 0;
@@ -475,6 +455,5 @@ CpioReader::~CpioReader() = default;
 
 Result<std::optional<Entry>> CpioReader::next() { return state_->next(); }
 Result<std::size_t> CpioReader::read(std::span<std::byte> into) { return state_->read(into); }
-std::size_t CpioReader::index() const { return state_->index(); }
 
 }  // namespace compatpack::formats

@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "compatpack/base/text.hpp"
-#include "compatpack/formats/makeself_fields.hpp"
-#include "compatpack/formats/shell_assignments.hpp"
+
+#include "makeself_fields.hpp"
+#include "shell_assignments.hpp"
 
 namespace compatpack::formats {
 namespace {

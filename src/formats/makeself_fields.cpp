@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compatpack/formats/makeself_fields.hpp"
+#include "makeself_fields.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "compatpack/base/text.hpp"
-#include "compatpack/formats/makeself_fields.hpp"
+
+#include "makeself_fields.hpp"
 
 namespace compatpack::formats {
 namespace {

@@ -2,7 +2,8 @@
 #include <utility>
 
 #include "compatpack/base/text.hpp"
-#include "compatpack/formats/makeself_fields.hpp"
+
+#include "makeself_fields.hpp"
 
 namespace compatpack::formats {
 namespace {

@@ -122,10 +122,6 @@ Result<NvManifest> parse_nv_manifest(std::string_view text) {
                  .expected = "a version, in line 2",
                  .found = "a blank line"};
   }
-  for (const std::string_view name : split_words(header[3])) {
-    manifest.kernel_modules.emplace_back(name);
-  }
-
   for (std::size_t line = kHeaderLines + 1; !rest.empty(); ++line) {
     const ByteOffset at = offset();
     const std::string_view row = take_line(rest);

@@ -11,7 +11,8 @@
 
 #include "compatpack/base/text.hpp"
 #include "compatpack/formats/base64.hpp"
-#include "compatpack/formats/rpm_index.hpp"
+
+#include "rpm_index.hpp"
 
 namespace compatpack::formats {
 namespace {
@@ -41,7 +42,6 @@ constexpr std::uint32_t kName = 1000;
 constexpr std::uint32_t kVersion = 1001;
 constexpr std::uint32_t kRelease = 1002;
 constexpr std::uint32_t kEpoch = 1003;
-constexpr std::uint32_t kOs = 1021;
 constexpr std::uint32_t kArch = 1022;
 constexpr std::uint32_t kOldFileNames = 1027;
 constexpr std::uint32_t kFileSizes = 1028;
@@ -83,7 +83,6 @@ constexpr std::array<SignatureKind, 6> kSignatures{{
 
 constexpr std::uint64_t kFlagGhost = 1U << 6U;
 
-constexpr std::uint64_t kModeType = 0170000;
 constexpr std::uint64_t kModeBits = 07777;
 
 /// rpm numbers digests as OpenPGP does.
@@ -126,16 +125,6 @@ Error unsupported(std::string what, ByteOffset at, std::string expected, std::st
   return error;
 }
 
-std::string hex_of(std::span<const std::byte> bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  for (const std::byte byte : bytes) {
-    out += kDigits[std::to_integer<unsigned>(byte) >> 4U];
-    out += kDigits[std::to_integer<unsigned>(byte) & 15U];
-  }
-  return out;
-}
-
 Result<RpmDigest> parse_digest(DigestAlgorithm algorithm, std::string_view text, ByteOffset at) {
   auto hex = parse_hex(text, hex_digits(algorithm));
   if (!hex) {
@@ -145,19 +134,6 @@ Result<RpmDigest> parse_digest(DigestAlgorithm algorithm, std::string_view text,
                            std::string(text));
   }
   return RpmDigest{algorithm, *std::move(hex)};
-}
-
-EntryType type_of(std::uint64_t mode) {
-  switch (mode & kModeType) {
-    case 0100000:
-      return EntryType::file;
-    case 0040000:
-      return EntryType::folder;
-    case 0120000:
-      return EntryType::symlink;
-    default:
-      return EntryType::special;
-  }
 }
 
 /// The list of files, put together from its columns.
@@ -179,7 +155,7 @@ class FileList {
     for (std::size_t i = 0; i < count_; ++i) {
       CP_TRY(RelPath path, parse_path(paths[i]));
       files.push_back({.path = std::move(path),
-                       .type = type_of(modes[i]),
+                       .type = type_of_mode(modes[i]),
                        .size = {sizes[i]},
                        .mode_bits = static_cast<std::uint32_t>(modes[i] & kModeBits)});
       files.back().is_ghost = !flags.empty() && (flags[i] & kFlagGhost) != 0;
@@ -400,7 +376,7 @@ Result<Done> read_signature(RpmHeader& header, const RpmIndex& index) {
   CP_TRY(const auto md5, index.binary(tag::kSigMd5));
   if (md5) {
     CP_TRY(const auto digest,
-           parse_digest(DigestAlgorithm::md5, hex_of(*md5), index.at(tag::kSigMd5)));
+           parse_digest(DigestAlgorithm::md5, to_hex(*md5), index.at(tag::kSigMd5)));
     claim(digest, both);
   }
   for (const auto& [which, algorithm] : {std::pair{tag::kSigSha1Header, DigestAlgorithm::sha1},
@@ -531,8 +507,6 @@ Result<Done> read_names(RpmHeader& header, const RpmIndex& index) {
   }
   CP_TRY(const auto arch, index.text(tag::kArch));
   header.arch = arch.value_or("");
-  CP_TRY(const auto os, index.text(tag::kOs));
-  header.os = os.value_or("");
   if (index.has(tag::kSourcePackage)) {
     return unsupported("a source package", index.at(tag::kSourcePackage), "a binary package",
                        header.name);

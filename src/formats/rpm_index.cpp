@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compatpack/formats/rpm_index.hpp"
+#include "rpm_index.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compatpack/formats/shell_assignments.hpp"
+#include "shell_assignments.hpp"
 
 #include <string>
 #include <string_view>

@@ -25,7 +25,7 @@ using TarEntry = std::unique_ptr<archive_entry, FreeEntry>;
 }  // namespace
 
 struct TarWriter::State {
-  Sink sink;
+  io::Sink sink;
   time_t time;
   std::optional<Error> sink_error = {};  // set by the callback, which cannot return it
   bool is_taking = true;  // what is freed unfinished writes an end, and would look whole
@@ -33,7 +33,7 @@ struct TarWriter::State {
   std::string current = {};  // path of the file that was begun
   ByteCount left = {};       // of its content
 
-  State(Sink to, time_t time_s) : sink(std::move(to)), time(time_s) {}
+  State(io::Sink to, time_t time_s) : sink(std::move(to)), time(time_s) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() { is_taking = false; }
@@ -106,7 +106,7 @@ struct TarWriter::State {
   }
 };
 
-TarWriter::TarWriter(Sink sink, std::uint64_t time_s)
+TarWriter::TarWriter(io::Sink sink, std::uint64_t time_s)
     : state_(std::make_unique<State>(std::move(sink), static_cast<time_t>(time_s))) {
   archive* const writer = state_->writer.get();
   const bool is_ready =

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
+#include <set>
 #include <utility>
 
+#include "compatpack/knowledge/catalog.hpp"
 #include "compatpack/knowledge/driver_branches.hpp"
 
 #include "judge_parts.hpp"
@@ -58,52 +59,16 @@ void warn_of_circulating_number(const Question& question) {
   }
 }
 
-/// What NVIDIA's packages have, since when, and what to say where it is missing.
-struct ExpectedLibrary {
-  const char* stem;
-  CudaVersion since;
-  const char* without;
-  const char* arch = "";  // the only one that has it; "" for all
-};
-
-// What the later ones are for is not documented.
-constexpr const char* kSince131 = "NVIDIA's packages have that since CUDA 13.1";
-
-constexpr auto kExpectedLibraries = std::to_array<ExpectedLibrary>({
-    {"libnvidia-ptxjitcompiler", {0, 0}, "PTX cannot be compiled (error 221)"},
-    {"libnvidia-nvvm", {11, 5}, "some code cannot be compiled at run time"},
-    {"libcudadebugger", {11, 8}, "cuda-gdb will not work"},
-    {"libnvidia-gpucomp", {13, 1}, kSince131},
-    {"libnvidia-nvvm70", {13, 1}, kSince131},
-    {"libnvidia-tileiras", {13, 1}, kSince131},
-    {"libnvidia-pkcs11-openssl3", {13, 1}, kSince131, "x86_64"},
-});
-
 void warn_of_missing_libraries(const Question& question) {
   const Package& package = *question.package;
   if (package.libraries.empty() || !package.cuda) {
     return;
   }
-  const auto& all = package.libraries;
-  // One warning for all whose lack does the same.
-  std::vector<std::pair<std::string, std::string>> missing;
-  for (const ExpectedLibrary& row : kExpectedLibraries) {
-    const std::string_view arch = row.arch;
-    if (*package.cuda < row.since || (!arch.empty() && package.arch != arch) ||
-        std::find(all.begin(), all.end(), row.stem) != all.end()) {
-      continue;
-    }
-    const auto same = std::find_if(missing.begin(), missing.end(),
-                                   [&](const auto& one) { return one.second == row.without; });
-    if (same == missing.end()) {
-      missing.emplace_back(row.stem, row.without);
-    } else {
-      same->first.append(", ").append(row.stem);
-    }
-  }
-  for (const auto& [stems, without] : missing) {
-    question.out.warnings.push_back(
-        std::string("the package lacks ").append(stems).append(": ").append(without));
+  const std::set<std::string, std::less<>> stems(package.libraries.begin(),
+                                                 package.libraries.end());
+  for (const auto& lack : knowledge::find_lacks(stems, package.cuda, package.arch)) {
+    question.out.warnings.push_back("the package lacks " + lack.stems + ": " +
+                                    std::string(lack.without));
   }
 }
 

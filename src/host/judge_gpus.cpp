@@ -46,9 +46,11 @@ Finding judge_class(GpuClass gpu_class, bool has_name) {
               "a workstation GPU by its name: libraries accept the class, NVIDIA supports some "
               "of it"};
     case GpuClass::geforce:
-      return {Verdict::no, "forward compatibility refuses GeForce and Titan GPUs (error 804)"};
+      return {Verdict::no, "forward compatibility refuses GeForce and Titan GPUs (error 804)",
+              kNotOnThisDevice};
     case GpuClass::mining:
-      return {Verdict::no, "forward compatibility is not for mining GPUs (error 804)"};
+      return {Verdict::no, "forward compatibility is not for mining GPUs (error 804)",
+              kNotOnThisDevice};
     case GpuClass::unclear:
       break;
   }
@@ -98,7 +100,8 @@ JudgedGpu judge_gpu(const Question& question, const Gpu& gpu, std::size_t index)
           .architecture = std::string(row_of(kind.architecture).name),
           .is_visible = is_visible(question.host, gpu, index),
           .verdict = finding.verdict,
-          .reason = finding.reason};
+          .reason = finding.reason,
+          .foretold = finding.foretold};
 }
 
 std::string described(const JudgedGpu& judged) {
@@ -115,8 +118,8 @@ using Gpus = std::vector<const JudgedGpu*>;
 /// At least one in `bad`, which are visible.
 Finding some_are_bad(const Question& question, const Gpus& good, const Gpus& bad) {
   const JudgedGpu& worst = *bad.front();
-  if (worst.reason.find("804") != std::string::npos) {
-    question.out.foretold = kNotOnThisDevice;
+  if (worst.foretold) {
+    question.out.foretold = worst.foretold;
   }
   if (good.empty()) {
     question.advise("use the host's own driver, and programs built for its CUDA version or older");
@@ -139,7 +142,7 @@ Finding none_is_there(const Question& question) {
   if (!question.out.gpus.empty()) {
     return {Verdict::unknown, "CUDA_VISIBLE_DEVICES hides all GPUs"};
   }
-  question.advise(question.host.driver.origin == "--driver"
+  question.advise(question.host.driver.is_of_another_machine
                       ? "name the GPU too: --gpu A100"
                       : "run this where the GPU is, or name it: --gpu A100");
   return {Verdict::unknown, "no GPU was seen"};

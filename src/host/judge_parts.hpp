@@ -5,6 +5,7 @@
 // said of it so far.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ inline constexpr int kNotOnThisDevice = 804;
 struct Finding {
   Verdict verdict;
   std::string reason;
+  std::optional<int> foretold = {};  ///< the CUDA error to expect
 };
 
 struct Question {

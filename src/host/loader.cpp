@@ -16,6 +16,8 @@
 namespace compatpack::host {
 namespace {
 
+constexpr std::string_view kLibraryPath = "LD_LIBRARY_PATH";
+
 constexpr std::size_t kConfFilesMax = 500;
 constexpr std::size_t kFoldersMax = 2'000;
 
@@ -50,7 +52,7 @@ class ConfReader {
           (line[kInclude.size()] == ' ' || line[kInclude.size()] == '\t')) {
         include(std::string(trim(line.substr(kInclude.size()))), path, depth);
       } else if (line.starts_with('/')) {
-        places_.push_back({without_slashes(line), path});
+        places_.push_back({without_slashes(line), FoundBy::configuration, path});
       }
     }
   }
@@ -62,7 +64,7 @@ class ConfReader {
     }
     const std::string folder(folder_of(pattern));
     for (const std::string& name : root_.list(folder)) {
-      if (::fnmatch(std::string(file_name(pattern)).c_str(), name.c_str(), FNM_PERIOD) == 0) {
+      if (::fnmatch(std::string(last_component(pattern)).c_str(), name.c_str(), FNM_PERIOD) == 0) {
         read_file(std::string(folder).append("/").append(name), depth + 1);
       }
     }
@@ -77,8 +79,9 @@ std::vector<Place> system_places(const HostRoot& root) {
   std::vector<Place> places = ConfReader(root).read();
   for (const char* const folder :
        {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu",
-        "/usr/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"}) {
-    places.push_back({folder, "a default folder"});
+        "/usr/lib/aarch64-linux-gnu", "/lib/powerpc64le-linux-gnu",
+        "/usr/lib/powerpc64le-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"}) {
+    places.push_back({folder, FoundBy::default_folder, "a default folder"});
   }
   return places;
 }
@@ -86,7 +89,7 @@ std::vector<Place> system_places(const HostRoot& root) {
 /// LD_LIBRARY_PATH's elements; an empty one is the current folder.
 std::vector<Place> environment_places(Environment environment) {
   std::vector<Place> places;
-  const std::string value(value_of(environment, "LD_LIBRARY_PATH").value_or(""));
+  const std::string value(value_of(environment, kLibraryPath).value_or(""));
   if (value.empty()) {
     return places;
   }
@@ -97,7 +100,8 @@ std::vector<Place> environment_places(Environment environment) {
       continue;
     }
     if (places.size() < kFoldersMax) {
-      places.push_back({element.empty() ? "." : without_slashes(element), "LD_LIBRARY_PATH"});
+      places.push_back({element.empty() ? "." : without_slashes(element), FoundBy::environment,
+                        std::string(kLibraryPath)});
     }
     element.clear();
   }
@@ -125,11 +129,11 @@ std::optional<FoundLibrary> find_in(const HostRoot& root, const Place& place,
   if (!entry || entry->kind != HostEntry::Kind::file) {
     return std::nullopt;
   }
-  FoundLibrary found{.path = path, .real_path = entry->real_path, .how = place.how};
-  if (const auto parts = knowledge::parse_library_name(file_name(found.real_path))) {
+  FoundLibrary found{.path = path, .real_path = entry->real_path, .by = place.by, .how = place.how};
+  if (const auto parts = knowledge::parse_library_name(last_component(found.real_path))) {
     found.driver = DriverVersion::parse(parts->suffix);
-    const bool in_stubs =
-        file_name(folder_of(path)) == "stubs" || file_name(folder_of(found.real_path)) == "stubs";
+    const bool in_stubs = last_component(folder_of(path)) == "stubs" ||
+                          last_component(folder_of(found.real_path)) == "stubs";
     found.is_stub =
         parts->stem == "libcuda" && (in_stubs || (!found.driver && entry->size < kStubSizeMax));
   }
@@ -146,7 +150,7 @@ Result<LoaderFacts> read_loader(const HostRoot& root, Environment environment,
   std::set<std::string> seen;
   bool tree_seen = false;
   for (const Place& place : all) {
-    if (file_name(place.folder) == "stubs" && place.how == "LD_LIBRARY_PATH") {
+    if (last_component(place.folder) == "stubs" && place.by == FoundBy::environment) {
       facts.stub_folders.push_back(place.folder);
     }
     if (!tree.empty() && place.folder == tree) {
@@ -158,7 +162,7 @@ Result<LoaderFacts> read_loader(const HostRoot& root, Environment environment,
       continue;
     }
     const bool tree_follows =
-        place.how == "LD_LIBRARY_PATH" && !tree_seen &&
+        place.by == FoundBy::environment && !tree_seen &&
         std::any_of(ours.begin(), ours.end(), [&](const Place& one) { return one.folder == tree; });
     facts.tree_is_behind = facts.tree_is_behind || tree_follows;
     facts.libcudas.push_back(*std::move(found));
@@ -174,7 +178,7 @@ Result<LoaderFacts> read_loader(const HostRoot& root, Environment environment,
   if (!application.empty()) {
     std::vector<Place> active = ours;
     if (!tree.empty()) {
-      active.insert(active.begin(), {tree, "LD_LIBRARY_PATH"});
+      active.insert(active.begin(), {tree, FoundBy::environment, std::string(kLibraryPath)});
     }
     CP_TRY(facts.application, follow_application(root, application, std::move(active), system));
   }

@@ -118,11 +118,12 @@ class Follower {
   }
 
   static void add_path(std::vector<Place>& places, const std::string& path,
-                       const std::string& object, const char* tag) {
+                       const std::string& object, FoundBy by) {
+    const std::string tag = by == FoundBy::rpath ? "DT_RPATH" : "DT_RUNPATH";
     for (const std::string_view element : split(path, ':')) {
       if (!element.empty()) {
-        places.push_back({without_slashes(expanded(element, object)),
-                          std::string(tag) + " of " + std::string(file_name(object))});
+        places.push_back({without_slashes(expanded(element, object)), by,
+                          tag + " of " + std::string(last_component(object))});
       }
     }
   }
@@ -135,16 +136,16 @@ class Follower {
            i = objects_[static_cast<std::size_t>(i)].parent) {
         const Object& object = objects_[static_cast<std::size_t>(i)];
         if (object.identity.runpath.empty()) {
-          add_path(places, object.identity.rpath, object.path, "DT_RPATH");
+          add_path(places, object.identity.rpath, object.path, FoundBy::rpath);
         }
       }
     }
     places.insert(places.end(), environment_.begin(), environment_.end());
-    add_path(places, objects_[asker].identity.runpath, objects_[asker].path, "DT_RUNPATH");
+    add_path(places, objects_[asker].identity.runpath, objects_[asker].path, FoundBy::runpath);
     places.insert(places.end(), system_.begin(), system_.end());
     if (name.find('/') != std::string::npos) {
-      return find_in(root_, {std::string(folder_of(name)), "its full path"},
-                     std::string(file_name(name)));
+      return find_in(root_, {std::string(folder_of(name)), FoundBy::full_path, "its full path"},
+                     std::string(last_component(name)));
     }
     for (const Place& place : places) {
       if (auto found = find_in(root_, place, name); found && fits(*found)) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 
+#include "compatpack/base/text.hpp"
+
 #include "loader_parts.hpp"
 
 namespace compatpack::host {
@@ -30,13 +32,13 @@ void add_application_hazards(const Application& app, const std::string& tree,
   std::set<std::string> told;
   for (const DriverNeed& need : app.needs) {
     if (need.takes && !is_below(need.takes->path, tree) && need.library.starts_with("libcuda.so") &&
-        need.takes->how.starts_with("DT_RPATH") && told.insert(need.takes->path).second) {
-      hazards.push_back({true,
-                         need.takes->how + " is stronger than LD_LIBRARY_PATH: it takes " +
-                             described(*need.takes),
-                         "take the path out of it (patchelf --remove-rpath), or start it with "
-                         "LD_PRELOAD=" +
-                             tree + "/" + kLibcuda});
+        need.takes->by == FoundBy::rpath && told.insert(need.takes->path).second) {
+      hazards.push_back(
+          {true,
+           need.takes->how + " is stronger than LD_LIBRARY_PATH: it takes " +
+               described(*need.takes),
+           "take the path out of it (patchelf --remove-rpath)" +
+               (tree.empty() ? "" : ", or start it with LD_PRELOAD=" + tree + "/" + kLibcuda)});
     }
   }
 }
@@ -47,7 +49,7 @@ std::vector<Hazard> find_hazards(const LoaderFacts& facts, const std::string& mp
                                  const std::string& tree) {
   std::vector<Hazard> hazards;
   for (const std::string& preloaded : facts.preloaded) {
-    if (file_name(preloaded).starts_with("libcuda.so") && !is_below(preloaded, tree)) {
+    if (last_component(preloaded).starts_with("libcuda.so") && !is_below(preloaded, tree)) {
       hazards.push_back(
           {true, "LD_PRELOAD loads " + preloaded + " before anything else", "unset LD_PRELOAD"});
     }
@@ -59,14 +61,14 @@ std::vector<Hazard> find_hazards(const LoaderFacts& facts, const std::string& mp
                        "take it out of LD_LIBRARY_PATH; LIBRARY_PATH is the place for it"});
   }
   for (const FoundLibrary& found : facts.libcudas) {
-    if (found.how == "LD_LIBRARY_PATH" && file_name(folder_of(found.path)) != "stubs") {
+    if (found.by == FoundBy::environment && last_component(folder_of(found.path)) != "stubs") {
       hazards.push_back(
           {false,
            "LD_LIBRARY_PATH also leads to " + described(found) +
                (facts.tree_is_behind ? ", which comes before the tree" : ", if it comes first"),
            facts.tree_is_behind ? "activate the tree last"
                                 : "activate the tree after what sets it"});
-    } else if (found.how.starts_with("/etc/") &&
+    } else if (found.by == FoundBy::configuration &&
                folder_of(found.path).find("compat") != std::string_view::npos) {
       hazards.push_back(
           {false, found.how + " gives every program " + described(found) + ", also without a tree",

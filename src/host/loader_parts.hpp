@@ -18,13 +18,9 @@ inline constexpr const char* kLibcuda = "libcuda.so.1";
 /// A folder that the loader looks into, and why.
 struct Place {
   std::string folder;
-  std::string how;
+  FoundBy by;
+  std::string how;  ///< as in FoundLibrary
 };
-
-/// "libcuda.so.1" of "/usr/lib/libcuda.so.1".
-[[nodiscard]] inline std::string_view file_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 /// "/usr/lib" of "/usr/lib/libcuda.so.1"; "." where there is no folder.
 [[nodiscard]] std::string_view folder_of(std::string_view path);

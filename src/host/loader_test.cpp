@@ -149,6 +149,11 @@ TEST_CASE("loader: DT_RPATH is stronger than the tree, DT_RUNPATH is not") {
   CHECK(takes("/app/inherits") == own + "/libcuda.so.1");
   CHECK(any_grave(find_hazards(machine.look({}, "/app/rpath"), "", "/tree")));
   CHECK_FALSE(any_grave(find_hazards(machine.look({}, "/app/runpath"), "", "/tree")));
+  const auto next_of = [&](const std::string& tree) {
+    return find_hazards(machine.look({}, "/app/rpath"), "", tree).at(0).next;
+  };
+  CHECK(next_of("/tree").ends_with("or start it with LD_PRELOAD=/tree/libcuda.so.1"));
+  CHECK(next_of("").ends_with("(patchelf --remove-rpath)"));
 }
 
 TEST_CASE("loader: a name in a program's text is taken for one that it opens") {

@@ -61,8 +61,7 @@ class Finder {
         continue;
       }
       const std::string& real = entry->real_path;
-      const auto real_parts =
-          knowledge::parse_library_name(std::string_view(real).substr(real.rfind('/') + 1));
+      const auto real_parts = knowledge::parse_library_name(last_component(real));
       add(std::string(real_parts ? real_parts->suffix : parts->suffix), real);
     }
   }

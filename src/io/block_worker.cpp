@@ -19,7 +19,7 @@ std::span<std::byte> BlockFiller::space() {
   return {space_.get(), kBlockSize};
 }
 
-BlockWorker::BlockWorker(Work work) : work_(std::move(work)), thread_([this] { run(); }) {}
+BlockWorker::BlockWorker(Sink work) : work_(std::move(work)), thread_([this] { run(); }) {}
 
 BlockWorker::~BlockWorker() {
   {

@@ -9,6 +9,7 @@
 
 #include <openssl/evp.h>
 
+#include "compatpack/base/text.hpp"
 #include "compatpack/io/cksum.hpp"
 
 namespace compatpack::io {
@@ -43,16 +44,6 @@ const EVP_MD* evp_of(DigestAlgorithm algorithm) {
 struct FreeContext {
   void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
 };
-
-std::string hex(std::span<const unsigned char> bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  for (const unsigned char byte : bytes) {
-    out += kDigits[byte >> 4U];
-    out += kDigits[byte & 15U];
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -97,7 +88,13 @@ std::string Digest::finish() {
   if (EVP_DigestFinal_ex(state_->evp.get(), digest.data(), &size) != 1) {
     throw std::runtime_error("OpenSSL cannot finish a digest");
   }
-  return hex(std::span(digest).first(size));
+  return to_hex(std::as_bytes(std::span(digest)).first(size));
+}
+
+std::string sha256_of(std::span<const std::byte> bytes) {
+  Digest digest(DigestAlgorithm::sha256);
+  digest.update(bytes);
+  return digest.finish();
 }
 
 ClaimChecker::ClaimChecker(std::vector<DigestClaim> claims) : claims_(std::move(claims)) {

@@ -74,6 +74,7 @@ TEST_CASE("digest: the published values of \"abc\"") {
   CHECK(digest_of(DigestAlgorithm::sha1, "abc") == "a9993e364706816aba3e25717850c26c9cd0d89d");
   CHECK(digest_of(DigestAlgorithm::sha256, "abc") ==
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256_of(as_bytes("abc")) == digest_of(DigestAlgorithm::sha256, "abc"));
   CHECK(digest_of(DigestAlgorithm::sha512, "abc").starts_with("ddaf35a193617aba"));
 }
 

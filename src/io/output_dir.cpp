@@ -331,7 +331,7 @@ Result<Done> OutputDir::remove(const FileName& name) {
   return Done{};
 }
 
-Result<Done> OutputDir::commit(Replace replace) {
+Result<Done> OutputDir::sync() {
   while (!unsynced_.empty()) {
     CP_CHECK(sync_oldest());
   }
@@ -339,21 +339,26 @@ Result<Done> OutputDir::commit(Replace replace) {
     return io_error("cannot set the mode of", target_, errno);
   }
   if (durability_ == Durability::none) {
-    CP_CHECK(publish(replace));
-    made_.keep();
     return Done{};
   }
   for (const Fd& folder : folders_) {
     CP_CHECK(sync_folder(folder));
   }
-  CP_CHECK(sync_folder(staging_));
+  return sync_folder(staging_);
+}
+
+Result<Done> OutputDir::commit(Replace replace) {
+  CP_CHECK(sync());
   CP_CHECK(publish(replace));
+  made_.keep();
+  if (durability_ == Durability::none) {
+    return Done{};
+  }
   // The tree is there; that its name lasts through a power cut is asked for, and cannot be undone.
   static_cast<void>(fsync_retrying(parent_.get()));
   for (const int folder : made_.parents()) {
     static_cast<void>(fsync_retrying(folder));
   }
-  made_.keep();
   return Done{};
 }
 

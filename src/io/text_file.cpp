@@ -28,17 +28,12 @@ Result<std::optional<std::string>> read_text_file(const std::string& path, ByteC
     return error;
   }
   const std::unique_ptr<FileSource> file = *std::move(opened);
-  if (file->size() > max) {
-    return Error{.code = Errc::limit,
-                 .what = "file is too large",
-                 .subject = path,
-                 .expected = "at most " + std::to_string(max.value) + " bytes",
-                 .found = std::to_string(file->size().value)};
+  auto text = read_text(*file, file->size(), max);
+  if (!text) {
+    text.error().subject = path;
+    return std::move(text).error();
   }
-  std::string text(static_cast<std::size_t>(file->size().value), '\0');
-  CP_TRY(const std::size_t count, read_full(*file, std::as_writable_bytes(std::span(text))));
-  text.resize(count);
-  return std::optional(std::move(text));
+  return std::optional(*std::move(text));
 }
 
 Result<std::string> absolute_folder(const std::string& path) {
@@ -87,10 +82,7 @@ Result<std::string> absolute_target(const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> parent(::realpath(target.parent.c_str(), nullptr),
                                                       &std::free);
   if (!parent) {
-    const int reason = errno;
-    Error error = io_error("cannot open the folder", target.parent, reason);
-    error.hint = reason == ENOENT ? "make it first: mkdir -p " + target.parent : "";
-    return error;
+    return io_error("cannot open the folder", target.parent, errno);
   }
   const std::string folder = parent.get();
   return folder == "/" ? "/" + target.name : folder + "/" + target.name;

@@ -69,5 +69,4 @@ TEST_CASE("text_file: a target's path is made absolute through links and dots of
   const auto missing = absolute_target((root / "no" / "tree").string());
   REQUIRE_FALSE(missing);
   CHECK(missing.error().code == Errc::io);
-  CHECK(missing.error().hint == "make it first: mkdir -p " + (root / "no").string());
 }

@@ -59,7 +59,7 @@ WholeFile::~WholeFile() {
   }
 }
 
-Result<Done> WholeFile::commit(Replace replace) {
+Result<Done> WholeFile::sync() {
   const int file = file_.fd().get();
   if (::fchmod(file, static_cast<mode_t>(FileMode::data)) != 0) {
     return io_error("cannot set the mode of", target_, errno);
@@ -67,6 +67,11 @@ Result<Done> WholeFile::commit(Replace replace) {
   if (fsync_retrying(file) != 0) {
     return io_error("cannot write to disk", target_, errno);
   }
+  return Done{};
+}
+
+Result<Done> WholeFile::commit(Replace replace) {
+  CP_CHECK(sync());
   const int reason = publish(replace);
   if (reason == EEXIST || reason == EISDIR) {
     return Error{.code = Errc::conflict, .what = "something else stands there", .subject = target_};

@@ -105,6 +105,33 @@ constexpr auto kLibraries = std::to_array<LibraryRow>({
     {"libnvidia-vgxcfg", Component::host, ""},
 });
 
+/// What NVIDIA's packages have, since when, and what to say where it is missing.
+struct ExpectedLibrary {
+  std::string_view stem;
+  CudaVersion since;
+  std::string_view without;
+  bool breaks_programs = false;  // as in Lack
+  std::string_view arch = "";    // the only one that has it; "" for all
+};
+
+// What the later ones are for is not documented.
+constexpr std::string_view kSince131 = "NVIDIA's packages have that since CUDA 13.1";
+
+// NVIDIA's forward-compatibility page for those up to 11.8, the redistributable archive of
+// 590.48.01 for the rest. Of 32-bit libraries the compiler alone is seen in all branches.
+constexpr auto kExpectedLibraries = std::to_array<ExpectedLibrary>({
+    {"libnvidia-ptxjitcompiler",
+     {0, 0},
+     "programs that carry PTX code will fail with CUDA_ERROR_JIT_COMPILER_NOT_FOUND (221)",
+     true},
+    {"libnvidia-nvvm", {11, 5}, "link-time optimization at run time (JIT LTO) will fail", true},
+    {"libcudadebugger", {11, 8}, "cuda-gdb will not work"},
+    {"libnvidia-gpucomp", {13, 1}, kSince131},
+    {"libnvidia-nvvm70", {13, 1}, kSince131},
+    {"libnvidia-tileiras", {13, 1}, kSince131},
+    {"libnvidia-pkcs11-openssl3", {13, 1}, kSince131, false, "x86_64"},
+});
+
 }  // namespace
 
 std::span<const ComponentRow> components() { return kComponents; }
@@ -131,6 +158,27 @@ std::vector<LibraryRow> library_rows(std::string_view stem) {
     }
   }
   return rows;
+}
+
+std::vector<Lack> find_lacks(const std::set<std::string, std::less<>>& stems,
+                             std::optional<CudaVersion> cuda, std::string_view arch) {
+  std::vector<Lack> lacks;
+  for (const ExpectedLibrary& row : kExpectedLibraries) {
+    const bool is_old = row.since == CudaVersion{};
+    const bool is_due = is_old || (cuda && !(*cuda < row.since) && arch != "i386" &&
+                                   (row.arch.empty() || row.arch == arch));
+    if (!is_due || stems.contains(row.stem)) {
+      continue;
+    }
+    const auto same = std::find_if(lacks.begin(), lacks.end(),
+                                   [&](const Lack& one) { return one.without == row.without; });
+    if (same == lacks.end()) {
+      lacks.push_back({std::string(row.stem), row.without, row.breaks_programs});
+    } else {
+      same->stems.append(", ").append(row.stem);
+    }
+  }
+  return lacks;
 }
 
 std::optional<LibraryName> parse_library_name(std::string_view file_name) {

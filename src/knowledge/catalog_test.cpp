@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+using namespace compatpack;
 using namespace compatpack::knowledge;
 
 TEST_CASE("catalog: NVML is never part of CUDA's set") {
@@ -37,6 +38,29 @@ TEST_CASE("catalog: every component but cuda and host says what it may break") {
     CHECK(component_named(row.name) == row.component);
   }
   CHECK_FALSE(component_named("all"));
+}
+
+TEST_CASE("catalog: what a set lacks goes by its CUDA version and architecture") {
+  const auto lacked = [](std::set<std::string, std::less<>> stems, std::optional<CudaVersion> cuda,
+                         std::string_view arch) {
+    std::string all;
+    for (const Lack& lack : find_lacks(stems, cuda, arch)) {
+      all += lack.stems + ";";
+    }
+    return all;
+  };
+  const std::string since_131 = "libnvidia-gpucomp, libnvidia-nvvm70, libnvidia-tileiras";
+
+  CHECK(lacked({}, CudaVersion{11, 4}, "x86_64") == "libnvidia-ptxjitcompiler;");
+  CHECK(lacked({}, std::nullopt, "x86_64") == "libnvidia-ptxjitcompiler;");
+  CHECK(lacked({}, CudaVersion{13, 1}, "i386") == "libnvidia-ptxjitcompiler;");
+  CHECK(lacked({"libnvidia-ptxjitcompiler"}, CudaVersion{11, 5}, "x86_64") == "libnvidia-nvvm;");
+  CHECK(lacked({"libnvidia-ptxjitcompiler", "libnvidia-nvvm"}, CudaVersion{12, 4}, "ppc64le") ==
+        "libcudadebugger;");
+  CHECK(lacked({"libnvidia-ptxjitcompiler", "libnvidia-nvvm", "libcudadebugger"},
+               CudaVersion{13, 1}, "aarch64") == since_131 + ";");
+  CHECK(lacked({"libnvidia-ptxjitcompiler", "libnvidia-nvvm", "libcudadebugger"},
+               CudaVersion{13, 1}, "x86_64") == since_131 + ", libnvidia-pkcs11-openssl3;");
 }
 
 TEST_CASE("catalog: library names come apart at .so") {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "compatpack/base/text.hpp"
-#include "compatpack/knowledge/csv.hpp"
 
 #include "compat_matrix_csv.hpp"
+#include "csv.hpp"
 
 namespace compatpack::knowledge {
 namespace {

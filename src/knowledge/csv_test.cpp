@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compatpack/knowledge/csv.hpp"
+#include "csv.hpp"
 
 #include <array>
 

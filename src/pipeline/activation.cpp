@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "compatpack/base/environment.hpp"
 #include "compatpack/base/text.hpp"
 
 #include "activation_templates.hpp"
@@ -55,16 +56,12 @@ class Variables {
   explicit Variables(std::vector<std::string> lines) : lines_(std::move(lines)) {}
 
   [[nodiscard]] std::optional<std::string> get(std::string_view name) const {
-    for (const std::string& line : lines_) {
-      if (is_of(line, name)) {
-        return line.substr(name.size() + 1);
-      }
-    }
-    return std::nullopt;
+    const auto value = value_of(lines_, name);
+    return value ? std::optional<std::string>(*value) : std::nullopt;
   }
 
   void unset(std::string_view name) {
-    std::erase_if(lines_, [&](const std::string& line) { return is_of(line, name); });
+    std::erase_if(lines_, [&](const std::string& line) { return is_of_variable(line, name); });
   }
 
   /// Without a value: unsets.
@@ -78,10 +75,6 @@ class Variables {
   std::vector<std::string> take() { return std::move(lines_); }
 
  private:
-  static bool is_of(const std::string& line, std::string_view name) {
-    return line.size() > name.size() && line.starts_with(name) && line[name.size()] == '=';
-  }
-
   std::vector<std::string> lines_;
 };
 
@@ -166,9 +159,9 @@ std::string make_env_csh(const ActivationFacts& facts) {
 }
 
 std::map<std::string, std::string> make_scripts(const ActivationFacts& facts) {
-  return {{"env.sh", make_env_sh(facts)},
-          {"env.fish", make_env_fish(facts)},
-          {"env.csh", make_env_csh(facts)}};
+  return {{std::string(kScriptNames[0]), make_env_sh(facts)},
+          {std::string(kScriptNames[1]), make_env_fish(facts)},
+          {std::string(kScriptNames[2]), make_env_csh(facts)}};
 }
 
 Result<std::string> make_eval_code(Shell shell, std::string_view tree) {

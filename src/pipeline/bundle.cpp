@@ -62,13 +62,11 @@ bool is_web_page(std::string_view head) {
          start.find("<html") != std::string::npos;
 }
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 std::string folder_name(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) {
     path.pop_back();
   }
-  return base_name(path);
+  return std::string(last_component(path));
 }
 
 /// The files below a folder as members of an archive.
@@ -122,12 +120,6 @@ class FolderReader final : public formats::EntryReader {
   io::ReadObserver* observer_;
   ByteCount so_far_;
 };
-
-std::string sha256_of(std::span<const std::byte> bytes) {
-  io::Digest digest(DigestAlgorithm::sha256);
-  digest.update(bytes);
-  return digest.finish();
-}
 
 Error not_a_bundle(Error error, std::string_view head, ByteCount size) {
   std::string other = size.value == 0 ? "an empty file" : describe_other_file(head);
@@ -185,18 +177,34 @@ std::string describe_other_file(std::string_view head) {
   return {};
 }
 
+std::string_view name_of(BundleKind kind) {
+  switch (kind) {
+    case BundleKind::run:
+      return "run";
+    case BundleKind::deb:
+      return "deb";
+    case BundleKind::rpm:
+      return "rpm";
+    case BundleKind::tar:
+      return "tar";
+    case BundleKind::folder:
+      return "folder";
+  }
+  return "";
+}
+
 Result<std::unique_ptr<Bundle>> Bundle::open(const std::string& path, io::ReadObserver* observer,
                                              const Limits& limits) {
   if (io::is_folder(path)) {
     BundleInfo info{.path = path,
                     .name = folder_name(path),
                     .size = {},
-                    .kind = "folder",
+                    .kind = BundleKind::folder,
                     .dialect = "folder of files"};
     return std::unique_ptr<Bundle>(new Bundle(nullptr, {}, std::move(info), observer));
   }
   CP_TRY(auto file, io::FileSource::open(path, observer));
-  return read(std::move(file), path, base_name(path), limits);
+  return read(std::move(file), path, std::string(last_component(path)), limits);
 }
 
 Result<std::unique_ptr<Bundle>> Bundle::read(std::unique_ptr<io::FileSource> file,
@@ -207,7 +215,7 @@ Result<std::unique_ptr<Bundle>> Bundle::read(std::unique_ptr<io::FileSource> fil
   CP_TRY(const std::size_t count, io::read_full(*file, head));
   head.resize(count);
 
-  BundleInfo info{.path = path, .name = name, .size = size, .kind = {}, .dialect = {}};
+  BundleInfo info{.path = path, .name = name, .size = size, .kind = {}};
   if (auto done = read_header(info, *file, head, limits); !done) {
     Error error = std::move(done).error();
     if (error.code == Errc::not_recognized) {
@@ -225,7 +233,7 @@ Result<std::unique_ptr<Bundle>> Bundle::read(std::unique_ptr<io::FileSource> fil
                  .found = std::to_string(start)};
   }
   const auto payload = std::span(head).subspan(static_cast<std::size_t>(start));
-  info.header_sha256 = sha256_of(std::span(head).first(static_cast<std::size_t>(start)));
+  info.header_sha256 = io::sha256_of(std::span(head).first(static_cast<std::size_t>(start)));
   info.compression =
       formats::sniff_compression(payload.first(std::min(payload.size(), formats::kSniffSize)));
   return std::unique_ptr<Bundle>(

@@ -24,18 +24,13 @@ struct ControlTexts {
   std::string md5sums;
 };
 
-Result<std::string> read_text(formats::EntryReader& reader, const formats::Entry& entry,
-                              const Limits& limits) {
-  if (entry.size > limits.kept_text) {
-    return Error{.code = Errc::limit,
-                 .what = "text in the control archive is too large",
-                 .expected = "at most " + std::to_string(limits.kept_text.value) + " bytes",
-                 .found = entry.path + ", " + std::to_string(entry.size.value) + " bytes"};
-  }
-  std::string text(static_cast<std::size_t>(entry.size.value), '\0');
+Result<std::string> read_control_text(formats::EntryReader& reader, const formats::Entry& entry,
+                                      const Limits& limits) {
   formats::EntryContent content(reader);
-  CP_TRY(const std::size_t count, io::read_full(content, std::as_writable_bytes(std::span(text))));
-  text.resize(count);
+  auto text = io::read_text(content, entry.size, limits.kept_text);
+  if (!text && text.error().code == Errc::limit) {
+    text.error().found = entry.path + ", " + text.error().found + " bytes";
+  }
   return text;
 }
 
@@ -52,9 +47,9 @@ Result<ControlTexts> read_texts(io::Source& unpacked, const Limits& limits) {
       continue;  // maintainer scripts and their like, which are never run
     }
     if (path->text() == "control") {
-      CP_TRY(texts.control, read_text(*reader, *entry, limits));
+      CP_TRY(texts.control, read_control_text(*reader, *entry, limits));
     } else if (path->text() == "md5sums") {
-      CP_TRY(texts.md5sums, read_text(*reader, *entry, limits));
+      CP_TRY(texts.md5sums, read_control_text(*reader, *entry, limits));
     }
   }
   CP_CHECK(io::drain(unpacked));
@@ -147,7 +142,7 @@ Result<Done> read_deb(BundleInfo& info, const io::FileSource& file, const Limits
   if (!sums) {
     return in_part(std::move(sums).error(), "md5sums");
   }
-  info.kind = "deb";
+  info.kind = BundleKind::deb;
   info.dialect = "Debian package " + layout.format;
   info.label = package->package + " " + package->version;
   info.driver = knowledge::parse_driver(package->upstream_version());
@@ -168,7 +163,7 @@ Result<Done> read_deb(BundleInfo& info, const io::FileSource& file, const Limits
 
 Result<Done> read_rpm(BundleInfo& info, std::span<const std::byte> head, const Limits& limits) {
   CP_TRY(formats::RpmHeader header, formats::parse_rpm_header(head, info.size, limits));
-  info.kind = "rpm";
+  info.kind = BundleKind::rpm;
   info.dialect = "RPM package";
   info.label = header.name + " " +
                (header.epoch ? std::to_string(*header.epoch) + ":" : std::string()) +
@@ -194,6 +189,7 @@ Result<Done> read_rpm(BundleInfo& info, std::span<const std::byte> head, const L
     }
   }
   info.member_claims_origin = info.member_claims.empty() ? "" : "its header's list of files";
+  info.unread_digests = std::move(header.unread_digests);
   info.rpm_files = std::move(header.files);
   return Done{};
 }
@@ -207,7 +203,7 @@ bool looks_like_tar(std::span<const std::byte> head) {
 }
 
 void read_tar(BundleInfo& info) {
-  info.kind = "tar";
+  info.kind = BundleKind::tar;
   info.dialect = "tar archive";
   info.payloads = {ByteRange{{0}, {info.size.value}}};
 }

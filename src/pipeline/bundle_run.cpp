@@ -34,7 +34,7 @@ Result<Done> check_not_encrypted(std::string_view payload, ByteOffset at) {
 Result<Done> read_run(BundleInfo& info, std::span<const std::byte> head) {
   CP_TRY(formats::MakeselfHeader header, formats::parse_makeself_header(head, info.size));
   const bool nvidia = header.family == formats::MakeselfFamily::nvidia;
-  info.kind = "run";
+  info.kind = BundleKind::run;
   info.dialect = nvidia ? "NVIDIA makeself" : "makeself";
   if (!header.generator.empty()) {
     info.dialect += " " + header.generator;

@@ -43,7 +43,7 @@ TEST_CASE("bundle: a header of NVIDIA's gives driver, architecture, payload and 
   const BundleInfo& info = (*bundle)->info();
   CHECK(info.name == "x.run");
   CHECK(info.size == run.size());
-  CHECK(info.kind == "run");
+  CHECK(info.kind == BundleKind::run);
   CHECK(info.dialect == "NVIDIA makeself 1.6.0-nv9");
   CHECK(info.driver->text() == "550.54.15");
   CHECK(info.arch == "x86_64");

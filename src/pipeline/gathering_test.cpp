@@ -80,8 +80,9 @@ std::string driver_run(const std::string& version = "550.54.15") {
 /// Gathers from files in a folder of its own.
 class Reading {
  public:
-  explicit Reading(SelectionRequest request = test::cuda_request())
-      : request_(std::move(request)),
+  explicit Reading(SelectionRequest request = test::cuda_request(), const Limits& limits = {})
+      : limits_(limits),
+        request_(std::move(request)),
         gatherer_(request_, limits_, nullptr, temp_.path().string()) {}
 
   Result<Done> read(const std::string& name, std::string_view bytes,
@@ -91,7 +92,7 @@ class Reading {
   }
   Result<Done> read_path(const fs::path& path, const std::string& member = "") {
     CP_TRY(const auto bundle, Bundle::open(path.string(), nullptr, limits_));
-    return gatherer_.read(*bundle, {}, member);
+    return gatherer_.read(*bundle, {.limits = limits_}, member);
   }
 
   Result<Plan> plan() {
@@ -271,6 +272,23 @@ TEST_CASE("gathering: a driver inside a toolkit's installer is found, in a tar a
   CHECK(has_file(*plan, "libcuda.so.550.54.15"));
 }
 
+TEST_CASE("gathering: members of a bundle and of the one inside it count together") {
+  TarFile inside;
+  TarFile outside;
+  for (int i = 0; i < 6; ++i) {
+    inside.file("./text-" + std::to_string(i), "text");
+    outside.file("./text-" + std::to_string(i), "text");
+  }
+  outside.file("./cuda-compat-12-4_550.54.15-1_amd64.deb", deb_of("550.54.15", inside));
+  const auto read = [&](std::uint64_t members_max) {
+    Reading reading(test::cuda_request(), {.members = members_max});
+    return reading.read("repo.deb", deb_of("1.0", outside));
+  };
+
+  CHECK(read(7 + 6));
+  CHECK(error_of(read(7 + 5)).code == Errc::limit);
+}
+
 TEST_CASE("gathering: of several packages inside, --member says which") {
   const TarFile data =
       TarFile()
@@ -423,7 +441,7 @@ TEST_CASE("gathering: a redistributable archive is a tar like any other, and has
 
   REQUIRE(plan);
   CHECK(plan->driver->text() == "550.54.15");
-  CHECK(reading.gathered.bundles[0].info.kind == "tar");
+  CHECK(reading.gathered.bundles[0].info.kind == BundleKind::tar);
   CHECK(reading.gathered.bundles[0].verification.claims.empty());
   CHECK(std::any_of(plan->texts.begin(), plan->texts.end(),
                     [](const auto& text) { return text.at.text() == "LICENSE"; }));
@@ -449,7 +467,7 @@ TEST_CASE("gathering: a folder with an unpacked driver is read where it lies") {
   CHECK(plan->driver->text() == "550.54.15");
   CHECK(has_file(*plan, "libcuda.so.550.54.15"));
   const ReadBundle& read = reading.gathered.bundles[0];
-  CHECK(read.info.kind == "folder");
+  CHECK(read.info.kind == BundleKind::folder);
   CHECK(read.info.name == "NVIDIA-Linux-x86_64-550.54.15");
   CHECK(read.verification.sha256.empty());
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "compatpack/base/text.hpp"
 #include "compatpack/formats/archive.hpp"
 #include "compatpack/formats/decoder.hpp"
 
@@ -15,8 +16,6 @@ namespace {
 
 using formats::Entry;
 using formats::EntryType;
-
-constexpr std::string_view kWhiteout = ".wh.";
 
 // Of one layer, of which only names are looked at: images for machine learning have some 100,000
 // files, and files of tens of gigabytes.
@@ -38,10 +37,6 @@ std::string plain(const std::string& name) {
     path.pop_back();
   }
   return path.substr(std::min(path.find_first_not_of('/'), path.size()));
-}
-
-bool is_at_or_below(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
 Standing standing_of(const Entry& entry) {

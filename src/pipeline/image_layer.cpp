@@ -13,12 +13,6 @@
 namespace compatpack::pipeline {
 namespace {
 
-std::string sha256_of(std::string_view text) {
-  io::Digest digest(DigestAlgorithm::sha256);
-  digest.update(as_bytes(text));
-  return digest.finish();
-}
-
 /// One pass over a tree.
 class LayerWriter {
  public:
@@ -45,6 +39,7 @@ class LayerWriter {
     }
     CP_CHECK(add_folders());
     for (const auto& entry : entries) {
+      CP_CHECK(check_name(entry.first));
       CP_TRY(const RelPath path, in_image(entry.first));
       CP_CHECK(entry.second(path));
     }
@@ -55,6 +50,19 @@ class LayerWriter {
   [[nodiscard]] Result<RelPath> in_image(const std::string& name) const {
     const auto& folders = place_.folders;
     return RelPath::parse(folders.empty() ? name : folders.back().path.text() + "/" + name);
+  }
+
+  /// Error unsupported for a name that layers give a meaning of its own.
+  [[nodiscard]] Result<Done> check_name(const std::string& name) const {
+    if (!name.starts_with(kWhiteout)) {
+      return Done{};
+    }
+    return Error{.code = Errc::unsupported,
+                 .what = "in a layer this name would hide another file",
+                 .subject = folder_.path() + "/" + name,
+                 .expected = "no name that begins with " + std::string(kWhiteout),
+                 .found = name,
+                 .hint = "extract a tree without it: --exclude '" + name + "'"};
   }
 
   Result<Done> add_folders() {
@@ -77,14 +85,7 @@ class LayerWriter {
     CP_TRY(const auto content, folder_.open_file(file.path, observer_));
     CP_CHECK(tar_.begin_file(path, file.size, file.is_program ? 0755 : 0644));
     io::HashingSource bytes(*content, {});
-    std::vector<std::byte> block(io::kBlockSize);
-    for (;;) {
-      CP_TRY(const std::size_t count, bytes.read(block));
-      if (count == 0) {
-        break;
-      }
-      CP_CHECK(tar_.write(std::span(block).first(count)));
-    }
+    CP_CHECK(io::pass_on(bytes, [this](auto block) { return tar_.write(block); }));
     CP_CHECK(bytes.finish());
     return check_digest(file, bytes.checker().whole_sha256());
   }
@@ -122,7 +123,7 @@ MovedTree move_tree(Receipt receipt, const std::string& prefix) {
       const auto script = scripts.find(file.path);
       if (script != scripts.end() && file.from.empty()) {
         file.size = {script->second.size()};
-        file.sha256 = sha256_of(script->second);
+        file.sha256 = io::sha256_of(as_bytes(script->second));
         tree.texts.insert(*script);
       }
     }
@@ -144,7 +145,7 @@ LayerPlace new_place(const RelPath& path) {
 
 Result<Done> write_layer(const io::TreeFolder& folder, const MovedTree& tree,
                          const LayerPlace& place, std::uint64_t time_s, io::ReadObserver* observer,
-                         const formats::TarWriter::Sink& sink) {
+                         const io::Sink& sink) {
   formats::TarWriter tar(sink, time_s);
   return LayerWriter(folder, tree, place, observer, tar).write();
 }

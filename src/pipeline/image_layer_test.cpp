@@ -175,6 +175,23 @@ TEST_CASE("image_layer: folders are as said, and what was in the tree's goes") {
   CHECK(entries[2].content.empty());
 }
 
+TEST_CASE("image_layer: no name hides what another layer has") {
+  for (const char* const name : {".wh.bin", ".wh..wh..opq", ".wh."}) {
+    CAPTURE(name);
+    SampleTree tree;
+    tree.add(name, "text", false, name);
+
+    const auto layer = tree.layer("/made", new_place(path("made")));
+
+    REQUIRE_FALSE(layer);
+    CHECK(layer.error().code == Errc::unsupported);
+    CHECK(layer.error().found == name);
+  }
+  SampleTree tree;
+  tree.add("a.wh.b", "text", false, "a.wh.b");
+  CHECK(tree.layer("/made", new_place(path("made"))));
+}
+
 TEST_CASE("image_layer: a file that is not what the receipt says is found on the way") {
   for (const char* const name : {"libcuda.so.535.1", "env.sh", "env.csh"}) {
     CAPTURE(name);

@@ -41,17 +41,8 @@ Error not_a_layout(const std::string& path, std::string found) {
 
 /// All of a file that is a document.
 Result<std::string> read_document(io::FileSource& file, const std::string& subject) {
-  if (file.size() > formats::kOciDocumentMax) {
-    return Error{.code = Errc::limit,
-                 .what = "file is too large",
-                 .subject = subject,
-                 .expected = "at most " + std::to_string(formats::kOciDocumentMax.value) + " bytes",
-                 .found = std::to_string(file.size().value)};
-  }
-  std::string text(static_cast<std::size_t>(file.size().value), '\0');
-  CP_TRY(const std::size_t count, io::read_full(file, std::as_writable_bytes(std::span(text))));
-  text.resize(count);
-  return text;
+  auto text = io::read_text(file, file.size(), formats::kOciDocumentMax);
+  return text ? std::move(text) : with_subject(std::move(text).error(), subject);
 }
 
 /// The text of a file in the layout that is no blob.
@@ -281,9 +272,7 @@ Result<std::string> ImageLayout::read(const OciDescriptor& blob) const {
   const std::string subject = blobs_.path() + "/" + blob.sha256;
   CP_TRY(const auto file, open_blob(blob, nullptr));
   CP_TRY(std::string text, read_document(*file, subject));
-  io::Digest digest(DigestAlgorithm::sha256);
-  digest.update(as_bytes(text));
-  CP_CHECK(check_blob_digest(blob, digest.finish(), subject));
+  CP_CHECK(check_blob_digest(blob, io::sha256_of(as_bytes(text)), subject));
   return text;
 }
 

@@ -264,7 +264,7 @@ TEST_CASE("image_layout: a base that lies or is damaged is refused, and says whe
                 Errc::corrupt, "not an image index that can be read"},
            Case{"index is huge",
                 [](SampleLayout& l) { fs::resize_file(l.at("index.json"), 5U << 20U); },
-                Errc::limit, "file is too large"},
+                Errc::limit, "text is too large"},
            Case{"digest leads elsewhere",
                 [](SampleLayout& l) {
                   l.index(R"({"mediaType":")" + l.manifest.media_type +
@@ -281,7 +281,7 @@ TEST_CASE("image_layout: a base that lies or is damaged is refused, and says whe
                 [](SampleLayout& l) {
                   l.index(json_of(l.add(formats::kOciManifestType, std::string(5U << 20U, ' '))));
                 },
-                Errc::limit, "file is too large"},
+                Errc::limit, "text is too large"},
            Case{"index of itself, as far as it goes",
                 [](SampleLayout& l) {
                   std::string entries = json_of(l.manifest);

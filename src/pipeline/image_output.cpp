@@ -4,7 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "compatpack/formats/tar_writer.hpp"
 #include "compatpack/io/file_source.hpp"
+#include "compatpack/io/hashing_sink.hpp"
 #include "compatpack/io/hashing_source.hpp"
 #include "compatpack/io/whole_file.hpp"
 #include "compatpack/pipeline/image_layout.hpp"
@@ -16,18 +18,7 @@ using formats::OciDescriptor;
 
 constexpr const char* kBlobs = "blobs/sha256";
 
-Result<Done> copy(io::Source& content, const Sink& sink) {
-  std::vector<std::byte> block(io::kBlockSize);
-  for (;;) {
-    CP_TRY(const std::size_t count, content.read(block));
-    if (count == 0) {
-      return Done{};
-    }
-    CP_CHECK(sink(std::span(block).first(count)));
-  }
-}
-
-Sink into(io::OutputFile& file) {
+io::Sink into(io::OutputFile& file) {
   return [&file](std::span<const std::byte> bytes) { return file.write(bytes); };
 }
 
@@ -36,11 +27,11 @@ class LayoutOutput final : public ImageOutput {
   explicit LayoutOutput(std::unique_ptr<io::OutputDir> dir) : dir_(std::move(dir)) {}
 
   Result<OciDescriptor> add_new(std::string_view media_type,
-                                const std::function<Result<Done>(const Sink&)>& fill) override {
+                                const std::function<Result<Done>(const io::Sink&)>& fill) override {
     CP_CHECK(go_to(kBlobs));
     CP_TRY(const FileName unnamed, FileName::parse("new"));
     CP_TRY(io::OutputFile file, dir_->create(unnamed));
-    HashingSink hashing(into(file));
+    io::HashingSink hashing(into(file));
     CP_CHECK(fill(hashing.sink()));
     CP_CHECK(dir_->finish(std::move(file), unnamed, io::FileMode::data));
     OciDescriptor blob{std::string(media_type), hashing.sha256(), hashing.size()};
@@ -55,10 +46,10 @@ class LayoutOutput final : public ImageOutput {
     CP_TRY(const FileName layout_name, FileName::parse("oci-layout"));
     CP_CHECK(dir_->write_text(index_name, index, io::FileMode::data));
     CP_CHECK(dir_->write_text(layout_name, formats::render_oci_layout(), io::FileMode::data));
-    io::Digest digest(DigestAlgorithm::sha256);
-    digest.update(as_bytes(index));
-    return digest.finish();
+    return io::sha256_of(as_bytes(index));
   }
+
+  Result<Done> sync() override { return dir_->sync(); }
 
   Result<Done> commit(bool replaces) override {
     return dir_->commit(replaces ? io::Replace::directory : io::Replace::nothing);
@@ -71,7 +62,7 @@ class LayoutOutput final : public ImageOutput {
     CP_CHECK(go_to(kBlobs));
     CP_TRY(const FileName name, FileName::parse(blob.sha256));
     CP_TRY(io::OutputFile file, dir_->create(name));
-    CP_CHECK(copy(content, into(file)));
+    CP_CHECK(io::pass_on(content, into(file)));
     return dir_->finish(std::move(file), name, io::FileMode::data);
   }
 
@@ -92,8 +83,8 @@ class ArchiveOutput final : public ImageOutput {
         tar_(whole_.sink(), time_s) {}
 
   Result<OciDescriptor> add_new(std::string_view media_type,
-                                const std::function<Result<Done>(const Sink&)>& fill) override {
-    HashingSink hashing(into(unnamed_));
+                                const std::function<Result<Done>(const io::Sink&)>& fill) override {
+    io::HashingSink hashing(into(unnamed_));
     CP_CHECK(fill(hashing.sink()));
     const OciDescriptor blob{std::string(media_type), hashing.sha256(), hashing.size()};
     CP_TRY(const auto content,
@@ -112,6 +103,8 @@ class ArchiveOutput final : public ImageOutput {
     return whole_.sha256();
   }
 
+  Result<Done> sync() override { return file_->sync(); }
+
   Result<Done> commit(bool replaces) override {
     return file_->commit(replaces ? io::Replace::file : io::Replace::nothing);
   }
@@ -128,7 +121,8 @@ class ArchiveOutput final : public ImageOutput {
       has_folders_ = true;
     }
     CP_CHECK(add_file(kBlobs + ("/" + blob.sha256), blob.size));
-    return copy(content, [this](std::span<const std::byte> bytes) { return tar_.write(bytes); });
+    CP_CHECK(io::pass_on(content, [this](auto bytes) { return tar_.write(bytes); }));
+    return Done{};
   }
 
   Result<Done> add_file(const std::string& name, ByteCount size) {
@@ -139,17 +133,11 @@ class ArchiveOutput final : public ImageOutput {
   std::unique_ptr<io::WholeFile> file_;
   io::OutputFile unnamed_;
   bool has_folders_ = false;
-  HashingSink whole_;
+  io::HashingSink whole_;
   formats::TarWriter tar_;  // last: it writes to whole_, and that to file_
 };
 
 }  // namespace
-
-Result<Done> HashingSink::operator()(std::span<const std::byte> bytes) {
-  digest_.update(bytes);
-  size_.value += bytes.size();
-  return sink_(bytes);
-}
 
 Result<std::unique_ptr<ImageOutput>> ImageOutput::stage(const std::string& target,
                                                         ImageFormat format, std::uint64_t time_s) {
@@ -175,14 +163,9 @@ Result<Done> ImageOutput::add(const OciDescriptor& blob, io::Source& content,
   return check_blob_digest(blob, bytes.checker().whole_sha256(), subject);
 }
 
-Result<OciDescriptor> ImageOutput::add_document(std::string_view media_type,
-                                                std::string_view text) {
-  io::Digest digest(DigestAlgorithm::sha256);
-  digest.update(as_bytes(text));
-  OciDescriptor blob{std::string(media_type), digest.finish(), {text.size()}};
-  io::MemorySource content(as_bytes(text));
-  CP_CHECK(add(blob, content, "a document"));
-  return blob;
+Result<Done> ImageOutput::add_document(const ImageDocument& document) {
+  io::MemorySource content(as_bytes(document.text));
+  return add(document.blob, content, "a document");
 }
 
 }  // namespace compatpack::pipeline

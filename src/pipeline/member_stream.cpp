@@ -114,6 +114,11 @@ class Pass {
     if (failure) {
       return *failure;
     }
+    if (const std::string& unread = bundle_.info().unread_digests;
+        !unread.empty() && options_.verify == Verify::claims) {
+      warnings_.push_back("its files have " + unread +
+                          " digests, which are not read: not compared");
+    }
     return Verification{checker.whole_sha256(), checker.checked(), members_checked_,
                         std::move(warnings_),   stopped_,          options_.signed_by};
   }

@@ -323,6 +323,22 @@ TEST_CASE(
   CHECK(Pass(rpm.bytes()).read());
 }
 
+TEST_CASE("member_stream: digests of files that are not read are told") {
+  test::RpmFile rpm;
+  rpm.file("/opt/a", "text");
+  constexpr std::uint32_t kFileDigestAlgorithm = 5011;
+  rpm.header().int32s(kFileDigestAlgorithm, {9});
+  Pass pass(rpm.bytes());
+
+  const auto read = pass.read();
+
+  REQUIRE(read);
+  CHECK(read->members_checked == 0);
+  CHECK(read->warnings == std::vector<std::string>{
+                              "its files have SHA-384 digests, which are not read: not compared"});
+  CHECK(Pass(rpm.bytes()).read({.verify = Verify::nothing})->warnings.empty());
+}
+
 TEST_CASE("member_stream: what stands behind the archive's end has a limit") {
   const std::string tar = TarFile().file("a", "text").bytes();
   const Error error = [&tar] {

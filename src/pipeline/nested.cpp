@@ -7,7 +7,7 @@
 
 #include <fnmatch.h>
 
-#include "compatpack/io/block_worker.hpp"
+#include "compatpack/base/text.hpp"
 #include "compatpack/pipeline/selection.hpp"
 
 #include "bundle_kinds.hpp"
@@ -42,10 +42,7 @@ std::string arch_in_name(std::string_view name) {
 }
 
 std::string listed(const std::vector<std::string>& paths) {
-  std::string out;
-  for (std::size_t i = 0; i < std::min(paths.size(), kNamedMax); ++i) {
-    out += (i == 0 ? "" : ", ") + paths[i];
-  }
+  std::string out = joined(std::span(paths).first(std::min(paths.size(), kNamedMax)), ", ");
   if (paths.size() > kNamedMax) {
     out += " and " + std::to_string(paths.size() - kNamedMax) + " more";
   }
@@ -95,14 +92,7 @@ Result<Done> NestedFinder::keep(const Member& member, io::Source& content, std::
   best_rank_ = rank;
   kept_.reset();  // what is on disk of a less likely one goes first
   CP_TRY(io::OutputFile file, make_file_(path));
-  std::vector<std::byte> block(io::kBlockSize);
-  for (;;) {
-    CP_TRY(const std::size_t count, content.read(block));
-    if (count == 0) {
-      break;
-    }
-    CP_CHECK(file.write(std::span(block).first(count)));
-  }
+  CP_CHECK(io::pass_on(content, [&](auto bytes) { return file.write(bytes); }));
   kept_ = NestedBundle{path, std::move(file)};
   return Done{};
 }

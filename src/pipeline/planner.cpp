@@ -13,12 +13,10 @@
 #include "compatpack/knowledge/catalog.hpp"
 #include "compatpack/knowledge/driver_branches.hpp"
 #include "compatpack/pipeline/activation.hpp"
+#include "compatpack/pipeline/receipt.hpp"
 
 namespace compatpack::pipeline {
 namespace {
-
-// Branches from which a driver carries the library.
-constexpr std::uint32_t kNvvmSince = 470;
 
 /// The driver version that a library's file name carries.
 std::optional<DriverVersion> version_in_name(std::string_view file_name) {
@@ -35,17 +33,9 @@ std::size_t depth(const RelPath& path) {
   return static_cast<std::size_t>(std::count(path.text().begin(), path.text().end(), '/'));
 }
 
-std::string joined(const std::set<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) {
-    out += (out.empty() ? "" : ", ") + word;
-  }
-  return out;
-}
-
 /// What a bundle without a libcuda is, from the names in it.
 std::string describe_bundle(const BundleInfo& info, const Contents& contents) {
-  const std::string what = info.kind == "folder" ? "a folder" : "an archive";
+  const std::string what = info.kind == BundleKind::folder ? "a folder" : "an archive";
   const auto any = [&](auto test) {
     return std::any_of(contents.paths.begin(), contents.paths.end(), test);
   };
@@ -103,7 +93,7 @@ class Planner {
   Result<Done> check_architectures() const {
     const ReadBundle* first = nullptr;
     for (const ReadBundle& one : bundles_) {
-      if (one.inside || one.info.arch.empty() || one.info.kind == "run") {
+      if (one.inside || one.info.arch.empty() || one.info.kind == BundleKind::run) {
         continue;
       }
       if (first != nullptr && one.info.arch != first->info.arch) {
@@ -131,16 +121,18 @@ class Planner {
     if (there) {
       return contents_.members.empty() ? Result<Done>(nothing_chosen()) : Result<Done>(Done{});
     }
-    const std::set<std::string> others(archs.begin(), archs.end());
+    std::vector<std::string> others = archs;
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
     return Error{.code = Errc::not_recognized,
                  .what = (bundles_.size() == 1 ? "bundle has no libcuda for "
                                                : "none of the bundles has a libcuda for ") +
                          plan_.arch,
                  .expected = "a driver with libcuda.so.VERSION",
                  .found = others.empty() ? describe_bundle(bundles_.front().info, contents_)
-                                         : "libcuda for " + joined(others),
+                                         : "libcuda for " + joined(others, ", "),
                  .hint = others.empty() ? "--include GLOB takes other files out of it"
-                                        : "--arch " + *others.begin()};
+                                        : "--arch " + others.front()};
   }
 
   static Error nothing_chosen() {
@@ -171,7 +163,6 @@ class Planner {
       plan_.files.push_back({std::move(to), numbers.front(), member.bundle, member.path.text(),
                              member.size, member.sha256, member.component,
                              member.elf ? member.elf->soname : "", member.is_program});
-      plan_.total.value += member.size.value;
       names_.insert(name);
       folders_.emplace(member.path.folder());
     }
@@ -297,6 +288,13 @@ class Planner {
                                  "; links are made from the libraries alone");
         continue;
       }
+      if (!manifest->ignored.empty()) {
+        const auto& first = manifest->ignored.front();
+        plan_.warnings.push_back(shown(bundle, ".manifest") + ": " +
+                                 std::to_string(manifest->ignored_count) +
+                                 " rows are not read, the first of them line " +
+                                 std::to_string(first.line) + ": " + first.reason);
+      }
       const auto width = width_in(*manifest, plan_.arch);
       for (const auto& entry : manifest->entries) {
         if (entry.is_link() && entry.target && entry.width == width) {
@@ -345,7 +343,7 @@ class Planner {
 
   Result<Done> add_texts() {
     std::map<std::string, std::string> texts;
-    if (plan_.driver || has_stem("libcuda")) {
+    if (plan_.driver || stems().contains("libcuda")) {
       texts = make_scripts({plan_.driver, request_.prefix});
     }
     if (std::string text = licence(); !text.empty()) {
@@ -353,12 +351,11 @@ class Planner {
     }
     for (auto& [name, content] : texts) {
       CP_TRY(FileName at, FileName::parse(name));
-      plan_.total.value += content.size();
       plan_.texts.push_back({std::move(at), std::move(content)});
     }
-    for (const std::string& own :
-         {std::string("env.sh"), std::string("env.fish"), std::string("env.csh"),
-          std::string("LICENSE"), std::string(kReceiptName)}) {
+    std::vector<std::string> owns(kScriptNames.begin(), kScriptNames.end());
+    owns.insert(owns.end(), {"LICENSE", std::string(kReceiptName)});
+    for (const std::string& own : owns) {
       if (names_.contains(own)) {
         return Error{.code = Errc::conflict,
                      .what = "a member would have the name of one of the tree's own files",
@@ -397,22 +394,24 @@ class Planner {
     return out;
   }
 
-  [[nodiscard]] bool has_stem(std::string_view stem) const {
-    return std::any_of(plan_.files.begin(), plan_.files.end(),
-                       [stem](const PlannedFile& file) { return stem_of(file.to.text()) == stem; });
+  /// Of all files in the tree.
+  [[nodiscard]] std::set<std::string, std::less<>> stems() const {
+    std::set<std::string, std::less<>> all;
+    for (const PlannedFile& file : plan_.files) {
+      all.emplace(stem_of(file.to.text()));
+    }
+    return all;
   }
 
   void add_warnings() {
     auto& warnings = plan_.warnings;
-    if (has_stem("libcuda") && !has_stem("libnvidia-ptxjitcompiler")) {
-      warnings.emplace_back(
-          "no libnvidia-ptxjitcompiler in the tree: programs that carry PTX code will fail with "
-          "CUDA_ERROR_JIT_COMPILER_NOT_FOUND (221)");
-    }
-    const bool nvvm_due = plan_.driver && plan_.driver->branch() >= kNvvmSince;
-    if (has_stem("libcuda") && nvvm_due && plan_.arch != "i386" && !has_stem("libnvidia-nvvm")) {
-      warnings.emplace_back(
-          "no libnvidia-nvvm in the tree: link-time optimization at run time (JIT LTO) will fail");
+    const auto all = stems();
+    if (all.contains("libcuda")) {
+      for (const auto& lack : knowledge::find_lacks(all, plan_.cuda, plan_.arch)) {
+        if (lack.breaks_programs) {
+          warnings.push_back("no " + lack.stems + " in the tree: " + std::string(lack.without));
+        }
+      }
     }
     std::set<std::string> components;
     for (const PlannedFile& file : plan_.files) {
@@ -429,7 +428,7 @@ class Planner {
     }
     warn_of_unused_bundles();
     for (const LeftOut& one : plan_.left_out) {
-      if (one.component.empty() && one.reason.starts_with("no component")) {
+      if (one.is_unknown) {
         warnings.push_back(shown(one.bundle, one.path) +
                            ": no component knows this library; it may be new in this "
                            "driver, and --include takes it");

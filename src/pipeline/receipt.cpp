@@ -192,7 +192,7 @@ void check_sense(const Receipt& receipt) {
                   [](const ReceiptFile& file) { return file.size > Limits{}.member; })) {
     throw std::invalid_argument("a file larger than any that is unpacked");
   }
-  std::set<std::string> names{"compatpack.json"};
+  std::set<std::string> names{std::string(kReceiptName)};
   const auto take = [&names](const std::string& name) {
     if (!names.insert(name).second) {
       throw std::invalid_argument("named twice: " + name);

@@ -43,8 +43,9 @@ std::string known_components() {
 Selection select_library(const knowledge::LibraryName& name, const SelectionRequest& request) {
   const auto rows = knowledge::library_rows(name.stem);
   if (rows.empty()) {
-    return request.all ? Selection{Use::library, "", ""}
-                       : Selection{Use::none, "", "no component knows it; --include takes it"};
+    return request.all
+               ? Selection{Use::library, "", ""}
+               : Selection{Use::none, "", "no component knows it; --include takes it", true};
   }
   for (const auto& row : rows) {
     const bool asked = request.all || request.components.contains(row.component);

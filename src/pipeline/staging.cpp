@@ -15,17 +15,14 @@ using formats::EntryType;
 
 constexpr std::size_t kPathsMax = 200;
 
-Result<std::string> read_text(io::Source& content, const Member& member, ByteCount max) {
-  if (member.size > max) {
-    return Error{.code = Errc::limit,
-                 .what = "text in the bundle is too large",
-                 .subject = member.path.text(),
-                 .expected = "at most " + std::to_string(max.value) + " bytes",
-                 .found = std::to_string(member.size.value)};
+Result<std::string> read_member_text(io::Source& content, const Member& member, ByteCount max) {
+  auto text = io::read_text(content, member.size, max);
+  if (!text) {
+    if (text.error().code == Errc::limit) {
+      text.error().subject = member.path.text();
+    }
+    return text;
   }
-  std::string text(static_cast<std::size_t>(member.size.value), '\0');
-  CP_TRY(const std::size_t count, io::read_full(content, std::as_writable_bytes(std::span(text))));
-  text.resize(count);
   // To the end, where a claim about the member is checked.
   CP_CHECK(io::drain(content));
   return text;
@@ -108,7 +105,8 @@ void Stager::account_for_unseen() {
     if (knowledge::parse_library_name(file.path.name())) {
       contents_.left_out.push_back(
           {bundle_, file.path.text(), selection.component,
-           is_wanted ? "of the other width, by .manifest" : selection.reason});
+           is_wanted ? "of the other width, by .manifest" : selection.reason,
+           selection.is_unknown});
     }
   }
 }
@@ -140,7 +138,7 @@ Result<Done> Stager::visit_file(const Member& member, MemberContent& content) {
   std::span<const std::byte> head;
   switch (selection.use) {
     case Selection::Use::manifest: {
-      CP_TRY(std::string text, read_text(content, member, limits_.kept_text));
+      CP_TRY(std::string text, read_member_text(content, member, limits_.kept_text));
       if (const auto manifest = formats::parse_nv_manifest(text)) {
         listing_.list(listed_files(*manifest, request_.arch), request_);
       }
@@ -148,12 +146,12 @@ Result<Done> Stager::visit_file(const Member& member, MemberContent& content) {
       return Done{};
     }
     case Selection::Use::licence: {
-      CP_TRY(contents_.licences[bundle_], read_text(content, member, limits_.kept_text));
+      CP_TRY(contents_.licences[bundle_], read_member_text(content, member, limits_.kept_text));
       return Done{};
     }
     case Selection::Use::none:
       if (!is_libcuda(member.path)) {
-        leave_out(member, selection.component, selection.reason);
+        leave_out(member, selection, selection.reason);
         return Done{};
       }
       break;
@@ -174,7 +172,7 @@ Result<Done> Stager::visit_file(const Member& member, MemberContent& content) {
                                 : unfit_content(head, selection, request_);
   if (!unfit.empty()) {
     unfit_[member.path] = unfit;
-    leave_out(member, selection.component, unfit);
+    leave_out(member, selection, unfit);
     return Done{};
   }
   return take(member, selection, head, content, claim);
@@ -244,12 +242,12 @@ Result<Done> Stager::visit_hardlink(const Member& member) {
   const bool wanted =
       selection.use == Selection::Use::library || selection.use == Selection::Use::file;
   if (!wanted) {
-    leave_out(member, selection.component, selection.reason);
+    leave_out(member, selection, selection.reason);
     return Done{};
   }
   CP_TRY(const RelPath target, RelPath::parse(member.link_target));
   if (const auto unfit = unfit_.find(target); unfit != unfit_.end()) {
-    leave_out(member, selection.component, unfit->second);  // the same content
+    leave_out(member, selection, unfit->second);  // the same content
     return Done{};
   }
   const auto found = taken_.find(target);
@@ -277,9 +275,10 @@ Result<Done> Stager::visit_hardlink(const Member& member) {
   return Done{};
 }
 
-void Stager::leave_out(const Member& member, const std::string& component, std::string reason) {
+void Stager::leave_out(const Member& member, const Selection& selection, std::string reason) {
   if (knowledge::parse_library_name(member.path.name())) {
-    contents_.left_out.push_back({bundle_, member.path.text(), component, std::move(reason)});
+    contents_.left_out.push_back({bundle_, member.path.text(), selection.component,
+                                  std::move(reason), selection.is_unknown});
   }
 }
 

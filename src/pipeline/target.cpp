@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "compatpack/base/text.hpp"
+
 namespace compatpack::pipeline {
 namespace {
 
@@ -11,10 +13,6 @@ constexpr std::array<std::string_view, 12> kSystemFolders{
     "/lib",           "/lib32",           "/lib64",       "/libx32",
     "/usr/lib",       "/usr/lib32",       "/usr/lib64",   "/usr/libx32",
     "/usr/local/lib", "/usr/local/lib64", "/usr/lib/wsl", "/run/opengl-driver"};
-
-bool is_within(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
 
 }  // namespace
 
@@ -34,7 +32,7 @@ Result<Done> check_tree_path(const std::string& path) {
                  .hint = "choose another folder"};
   }
   for (const std::string_view folder : kSystemFolders) {
-    if (is_within(path, folder)) {
+    if (is_at_or_below(path, folder)) {
       return Error{.code = Errc::conflict,
                    .what = "refusing to write into the system's library folders",
                    .subject = path,

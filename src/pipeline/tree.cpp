@@ -187,7 +187,7 @@ ReceiptBundle entry_of(const ReadBundle& bundle, Verify verify) {
                       .size = bundle.info.size,
                       .sha256 = verification.sha256,
                       .header_sha256 = bundle.info.header_sha256,
-                      .kind = bundle.info.kind,
+                      .kind = std::string(name_of(bundle.info.kind)),
                       .dialect = bundle.info.dialect,
                       .verified = {}};
   if (verification.signed_by) {
@@ -378,11 +378,9 @@ Receipt make_receipt(const Plan& plan, const std::vector<ReadBundle>& bundles, V
                              .bundle = file.bundle});
   }
   for (const PlannedText& text : plan.texts) {
-    io::Digest digest(DigestAlgorithm::sha256);
-    digest.update(as_bytes(text.content));
     receipt.files.push_back({.path = text.at.text(),
                              .size = {text.content.size()},
-                             .sha256 = digest.finish(),
+                             .sha256 = io::sha256_of(as_bytes(text.content)),
                              .is_program = false});
   }
   std::sort(receipt.files.begin(), receipt.files.end(),

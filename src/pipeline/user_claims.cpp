@@ -50,8 +50,6 @@ std::optional<ChecksumLine> parse_line(std::string_view line) {
   return ChecksumLine{line.substr(0, blank), trim(name)};
 }
 
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 Result<Done> add_option(std::vector<DigestClaim>& claims, const std::string& option,
                         DigestAlgorithm algorithm, const std::string& digest, ByteCount size) {
   if (digest.empty()) {
@@ -90,7 +88,7 @@ Result<std::optional<DigestClaim>> parse_checksum_file(std::string_view text, st
                    .expected = "lines as sha256sum writes them",
                    .found = std::string(line.substr(0, 100))};
     }
-    if (!claim && (parts->name.empty() || base_name(parts->name) == name)) {
+    if (!claim && (parts->name.empty() || last_component(parts->name) == name)) {
       claim = DigestClaim{*algorithm,
                           *parse_hex(parts->digest, hex_digits(*algorithm)),
                           {{0}, {size.value}},
@@ -108,7 +106,7 @@ Result<std::vector<DigestClaim>> collect_user_claims(const BundleInfo& bundle,
   CP_CHECK(add_option(claims, "--sha1", DigestAlgorithm::sha1, said.sha1, bundle.size));
   CP_CHECK(add_option(claims, "--md5", DigestAlgorithm::md5, said.md5, bundle.size));
   if (!said.checksum_file.empty()) {
-    const std::string origin(base_name(said.checksum_file));
+    const std::string origin(last_component(said.checksum_file));
     CP_TRY(const auto text, io::read_text_file(said.checksum_file, kChecksumFileMax));
     if (!text) {
       return io_error("cannot open", said.checksum_file, ENOENT);

@@ -171,6 +171,7 @@ expect_told 'no: DT_RPATH of program is stronger than LD_LIBRARY_PATH'
 ask 0
 echo '#!/bin/sh' >program
 expect_error 3 'not an ELF file' -- "$COMPATPACK" check tree --app program
+expect_error 1 'No such file or directory' -- "$COMPATPACK" check tree --app absent/program
 
 # --- for machines ---
 

@@ -159,10 +159,12 @@ refuse 3 'tar cannot hold this entry' tree --out x --prefix "/$(printf '%0200d' 
 refuse 3 '' folder --out x
 refuse 1 '' absent --out x
 cp -a tree unread
-for receipt in '{}' '{' "$(sed 's/"version": 1/"version": 99/' tree/compatpack.json | head -c 200)"; do
+for receipt in '{}' '{' "$(head -c 200 tree/compatpack.json)"; do
   printf '%s' "$receipt" >unread/compatpack.json
   refuse 3 'not a compat tree' unread --out x
 done
+sed 's/"format": 1/"format": 2/' tree/compatpack.json >unread/compatpack.json
+refuse 3 'a newer compatpack' unread --out x
 rm unread/compatpack.json
 mkfifo unread/compatpack.json
 refuse 3 'not a compat tree' unread --out x
@@ -192,6 +194,22 @@ expect_equal "$(ls -A once)" 'archive
 layer
 layout'
 rm -r once once.?
+# What appears at the target while the image is made is not replaced unseen, though --force is there.
+image tree --out meanwhile
+LD_PRELOAD=$FAULT_SHIM FAULT_CALL=fsync FAULT_NUMBER=1 FAULT_HOW=stop \
+  "$COMPATPACK" image tree --out meanwhile --tag other --force >said 2>&1 &
+run=$!
+until grep -q '^State:.T' "/proc/$run/status"; do sleep 0.05; done
+rm -r meanwhile
+mkdir meanwhile
+echo mine >meanwhile/file
+kill -CONT "$run"
+status=0
+wait "$run" || status=$?
+expect_equal "$status" 1
+expect_text said 'target holds something that compatpack did not make'
+expect_equal "$(ls -A meanwhile)" file
+rm -r meanwhile said
 # Two images in a layout, or a file beside one: not ours to replace.
 cp -a image added
 echo mine >added/blobs/sha256/mine

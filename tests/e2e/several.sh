@@ -81,6 +81,16 @@ expect_error 1 'target holds another tree' -- "$COMPATPACK" extract unpacked --o
 expect_status 0 -- "$COMPATPACK" extract unpacked --out from-folder --force
 expect_text from-folder/LICENSE more
 expect_error 3 'nothing to verify' -- "$COMPATPACK" extract unpacked --out no --require-checksum
+# What is said of a file is not said of a folder, and nobody is to think that it was compared.
+zeros=$(printf '%064d' 0)
+for option in "--sha256 $zeros" '--md5 01234567890123456789012345678901' '--checksum-file sums' '--keyring keys'; do
+  for command in extract list inspect; do
+    [ "$command" = extract ] && out='--out no' || out=
+    # shellcheck disable=SC2086 # two words, or none
+    expect_error 2 'is about a file' -- "$COMPATPACK" $command unpacked $option $out
+  done
+done
+expect_no no
 mkdir empty
 expect_error 3 'a folder with nothing in it' -- "$COMPATPACK" extract empty --out no
 expect_status 0 -- "$COMPATPACK" inspect unpacked --deep

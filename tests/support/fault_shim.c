@@ -7,7 +7,8 @@
  *   FAULT_NUMBER=3      which of its calls fails, from 1 on; with FAULT_ALWAYS=1, all from there on;
  *                       with FAULT_EACH_SECOND=1, every second one
  *   FAULT_HOW=ENOSPC    what it fails with: a name of the table below; or "short": half is done, of
- *                       read, pread and write; or "end": read and pread find the end of the file
+ *                       read, pread and write; or "end": read and pread find the end of the file;
+ *                       or "stop": the program stops before it (SIGSTOP), and goes on as usual then
  *   FAULT_ALSO=renameat2=EINVAL   each call of this function fails so, besides
  *   FAULT_NO_WAIT=1     fsync does nothing and is well, as a walk would take long otherwise
  *   FAULT_REACHED=PATH  this file gets a byte when a call has failed by FAULT_NUMBER
@@ -28,6 +29,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -123,6 +125,10 @@ static int fault_of(const char* function) {
     return FAULT_NONE;
   }
   append(reached, "x");
+  if (strcmp(how, "stop") == 0) {
+    raise(SIGSTOP);
+    return FAULT_NONE;
+  }
   return number_of_error(how);
 }
 

@@ -32,7 +32,7 @@ enum class Errc {
   conflict,        ///< the output already holds something else under that name
   usage,           ///< the command line asks for what cannot be
   interrupted,     ///< a signal asked to stop
-  io,              ///< the operating system refused; `found` holds its words
+  io,              ///< nothing is there, or the operating system refused: `found` has its words
 };
 
 /// One failure.

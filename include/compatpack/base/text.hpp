@@ -3,8 +3,10 @@
 
 // Small, total functions on text from files. Text is bytes: no locale, no promise of UTF-8.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +37,18 @@ std::string_view take_line(std::string_view& rest);
 
 /// `text` in lower case if it is exactly `digits` hexadecimal digits.
 [[nodiscard]] std::optional<std::string> parse_hex(std::string_view text, std::size_t digits);
+
+/// `bytes` as hexadecimal digits in lower case, two a byte.
+[[nodiscard]] std::string to_hex(std::span<const std::byte> bytes);
+
+/// `words` one behind the other, with `separator` between any two.
+[[nodiscard]] std::string joined(std::span<const std::string> words, std::string_view separator);
+
+/// "libcuda.so.1" of "/usr/lib/libcuda.so.1"; all of a path without slashes.
+[[nodiscard]] std::string_view last_component(std::string_view path);
+
+/// Whether `path` is `folder` or below it, by the text alone. Requires: neither ends in a slash.
+[[nodiscard]] bool is_at_or_below(std::string_view path, std::string_view folder);
 
 /// `text` safe to print: control characters, and bytes that are not part of well-formed UTF-8, as
 /// \xNN; the invisible and direction-changing characters of Unicode likewise.

@@ -50,9 +50,6 @@ class CpioReader final : public EntryReader {
   /// Reads content of the entry that next() gave, as Source::read() does.
   Result<std::size_t> read(std::span<std::byte> into) override;
 
-  /// Index in `files` of the entry that next() gave. Requires: it gave one.
-  [[nodiscard]] std::size_t index() const;
-
  private:
   class State;
   std::unique_ptr<State> state_;

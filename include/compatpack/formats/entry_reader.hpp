@@ -22,6 +22,20 @@ enum class EntryType {
   special,   ///< device, FIFO or socket
 };
 
+/// The type that a mode says, as cpio archives and rpm headers hold it; never `hardlink`.
+[[nodiscard]] constexpr EntryType type_of_mode(std::uint64_t mode) {
+  switch (mode & 0170000U) {
+    case 0100000:
+      return EntryType::file;
+    case 0040000:
+      return EntryType::folder;
+    case 0120000:
+      return EntryType::symlink;
+    default:
+      return EntryType::special;
+  }
+}
+
 /// One archive member, as it is written down; nothing of it is believed yet.
 struct Entry {
   std::string path;  ///< bytes; may be absolute or hold ".."

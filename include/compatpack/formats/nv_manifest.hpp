@@ -63,7 +63,6 @@ struct IgnoredRow {
 struct NvManifest {
   std::string description;
   std::string version;  ///< as written
-  std::vector<std::string> kernel_modules = {};
   std::vector<ManifestEntry> entries = {};
   std::vector<IgnoredRow> ignored = {};  ///< the first kManifestIgnoredMax of them
   std::size_t ignored_count = 0;         ///< of all of them

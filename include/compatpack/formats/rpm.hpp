@@ -72,7 +72,6 @@ struct RpmHeader {
   std::string version = {};                ///< "550.54.15"
   std::string release = {};                ///< "1.el9"
   std::string arch = {};                   ///< "x86_64", "noarch"; empty if not said
-  std::string os = {};                     ///< "linux"
   std::string compressor = {};             ///< "zstd"; a hint: the payload's magic number decides
   ByteRange header;                        ///< the main header in the file
   ByteRange payload;                       ///< to the end of the file

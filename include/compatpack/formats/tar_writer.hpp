@@ -6,7 +6,6 @@
 // and two blocks of zeros as the end.
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,6 +13,7 @@
 #include "compatpack/base/bytes.hpp"
 #include "compatpack/base/rel_path.hpp"
 #include "compatpack/base/result.hpp"
+#include "compatpack/io/source.hpp"
 
 namespace compatpack::formats {
 
@@ -31,11 +31,9 @@ struct TarFolder {
 
 class TarWriter {
  public:
-  using Sink = std::function<Result<Done>(std::span<const std::byte>)>;
-
   /// `sink` takes the archive's bytes in order, and must be callable as long as this lives.
   /// `time_s` is at most kTarTimeMax.
-  TarWriter(Sink sink, std::uint64_t time_s);
+  TarWriter(io::Sink sink, std::uint64_t time_s);
   TarWriter(const TarWriter&) = delete;
   TarWriter& operator=(const TarWriter&) = delete;
   ~TarWriter();

@@ -18,7 +18,8 @@ enum class DriverFlavour { unknown, proprietary, open, tegra };
 struct KernelDriver {
   std::optional<DriverVersion> version = {};  ///< nullopt: not seen
   DriverFlavour flavour = DriverFlavour::unknown;
-  std::string origin = {};   ///< the file that said so, or "--driver"; empty if none did
+  std::string origin = {};  ///< the file or option that said so; empty if none did
+  bool is_of_another_machine = false;
   std::string problem = {};  ///< a file that should have said so, and why it did not; empty if none
 };
 

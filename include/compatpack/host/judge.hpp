@@ -75,6 +75,7 @@ struct JudgedGpu {
   bool is_visible;           ///< by CUDA_VISIBLE_DEVICES, as far as that can be told
   Verdict verdict;
   std::string reason;
+  std::optional<int> foretold = {};  ///< the CUDA error that it is expected to lead to
 };
 
 struct Line {

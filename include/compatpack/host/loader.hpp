@@ -14,17 +14,22 @@
 #include <string>
 #include <vector>
 
+#include "compatpack/base/environment.hpp"
 #include "compatpack/base/version.hpp"
-#include "compatpack/host/environment.hpp"
 #include "compatpack/host/root.hpp"
 
 namespace compatpack::host {
+
+/// Which of the loader's rules led to a library, in the order in which it goes by them.
+enum class FoundBy { full_path, rpath, environment, runpath, configuration, default_folder };
 
 /// A library that was found by its name.
 struct FoundLibrary {
   std::string path;       ///< as the loader would open it
   std::string real_path;  ///< the file behind the links
-  std::string how;        ///< "LD_LIBRARY_PATH", "/etc/ld.so.conf.d/cuda.conf", "a default folder"
+  FoundBy by;
+  std::string how;  ///< the same for people: "LD_LIBRARY_PATH", "/etc/ld.so.conf.d/cuda.conf", "a
+                    ///< default folder"
   std::optional<DriverVersion> driver = {};  ///< by its file name
   bool is_stub = false;                      ///< the toolkit's, for linking only
 };

@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "compatpack/base/environment.hpp"
 #include "compatpack/base/result.hpp"
-#include "compatpack/host/environment.hpp"
 #include "compatpack/io/source.hpp"
 
 namespace compatpack::host {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compatpack/host/environment.hpp"
+#include "compatpack/base/environment.hpp"
 #include "compatpack/host/root.hpp"
 
 namespace compatpack::host {

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "compatpack/base/result.hpp"
+#include "compatpack/io/source.hpp"
 
 namespace compatpack::io {
 
@@ -48,11 +49,9 @@ class BlockFiller {
 
 class BlockWorker {
  public:
-  using Work = std::function<Result<Done>(std::span<const std::byte>)>;
-
   /// `work` is called in the worker's thread, and not again once it has failed. What it refers to
   /// must outlive the worker.
-  explicit BlockWorker(Work work);
+  explicit BlockWorker(Sink work);
   BlockWorker(const BlockWorker&) = delete;
   BlockWorker& operator=(const BlockWorker&) = delete;
 
@@ -71,7 +70,7 @@ class BlockWorker {
   void run();
   void end();
 
-  Work work_;
+  Sink work_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Block> queue_;       // guarded by mutex_, as the next two

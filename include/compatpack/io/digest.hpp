@@ -39,6 +39,9 @@ class Digest {
   std::unique_ptr<State> state_;
 };
 
+/// The SHA-256 of what is in memory, as DigestClaim writes it.
+[[nodiscard]] std::string sha256_of(std::span<const std::byte> bytes);
+
 /// What one claim came to.
 struct CheckedClaim {
   DigestClaim claim;

@@ -106,8 +106,10 @@ class OutputDir {
   Result<Done> copy(const FileName& from, const FileName& to, FileMode mode);
   Result<Done> remove(const FileName& name);
 
-  /// Waits until every file is on disk, unless Durability::none, then makes the folder appear at
-  /// the target.
+  /// Waits until every file is on disk, unless Durability::none. Error io.
+  Result<Done> sync();
+
+  /// The same, where it was not done, then makes the folder appear at the target.
   ///
   /// Errors: conflict where something stands at the target and may not be replaced; io. The staging
   /// folder is still there after an Error, and goes with this object.

@@ -5,6 +5,7 @@
 // Source over another Source: counting, hashing, one range of a file, decompressing.
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -30,7 +31,17 @@ class Source {
 /// Reads until `into` is full or `source` ends; returns how many bytes were read.
 Result<std::size_t> read_full(Source& source, std::span<std::byte> into);
 
-/// Reads `source` to its end and forgets the bytes; returns how many there were.
+/// All of `source`, which says that it is `size` long, in memory. Errors: limit where that is more
+/// than `max`; those of `source`.
+Result<std::string> read_text(Source& source, ByteCount size, ByteCount max);
+
+/// Where blocks of bytes go.
+using Sink = std::function<Result<Done>(std::span<const std::byte>)>;
+
+/// Reads `source` to its end and gives each block to `sink`; returns how many bytes there were.
+Result<ByteCount> pass_on(Source& source, const Sink& sink);
+
+/// As pass_on(), and forgets the bytes.
 Result<ByteCount> drain(Source& source);
 
 /// A text or buffer held in memory.

@@ -29,7 +29,10 @@ class WholeFile {
 
   Result<Done> write(std::span<const std::byte> bytes) { return file_.write(bytes); }
 
-  /// Waits until the file is on disk, then makes it appear at the target, with mode 0644.
+  /// Waits until the file is on disk. Error io.
+  Result<Done> sync();
+
+  /// The same, where it was not done, then makes the file appear at the target, with mode 0644.
   ///
   /// Errors: conflict where something stands there and may not be replaced; io.
   Result<Done> commit(Replace replace);

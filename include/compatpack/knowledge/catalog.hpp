@@ -4,11 +4,15 @@
 // Which library of a driver belongs to which component, and why. Data, not code: a library that is
 // new in some branch is a row.
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "compatpack/base/version.hpp"
 
 namespace compatpack::knowledge {
 
@@ -25,17 +29,15 @@ enum class Component {
 
 struct ComponentRow {
   Component component;
-  std::string_view name;  ///< as in --components
-  std::string_view
-      warning;  ///< what it may break or not do when taken from a newer driver; may be ""
+  std::string_view name;     ///< as in --components
+  std::string_view warning;  ///< what of a newer driver may break or not work; may be ""
 };
 
 struct LibraryRow {
   std::string_view stem;  ///< "libcuda" for libcuda.so.535.54.03
   Component component;
   /// The soname's end behind the stem, ".so.4", for where the library itself has none or a wrong
-  /// one;
-  /// "" where the soname is the file's name.
+  /// one; "" where the soname is the file's name.
   std::string_view soname_suffix;
 };
 
@@ -50,6 +52,18 @@ struct LibraryRow {
 /// The rows of a stem: several where a library serves several components, none where no row knows
 /// it.
 [[nodiscard]] std::vector<LibraryRow> library_rows(std::string_view stem);
+
+/// Libraries without which something does not work.
+struct Lack {
+  std::string stems;         ///< "libnvidia-gpucomp, libnvidia-tileiras"
+  std::string_view without;  ///< what does not, in a clause
+  bool breaks_programs;      ///< known to be missed by programs that run, not by tools alone
+};
+
+/// What a set of libraries with a libcuda, of these `stems`, lacks of what NVIDIA's packages for
+/// `cuda` (nullopt: not known) and `arch` have; libraries whose lack does the same are one.
+[[nodiscard]] std::vector<Lack> find_lacks(const std::set<std::string, std::less<>>& stems,
+                                           std::optional<CudaVersion> cuda, std::string_view arch);
 
 /// A file name that a shared library has: lib*.so or lib*.so.*
 struct LibraryName {

@@ -15,6 +15,7 @@
 //   COMPATPACK_TREE                               the active tree
 //   _COMPATPACK_OLD_LD, _TRITON, _JULIA           what the three variables were; unset if unset
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -40,7 +41,10 @@ struct ActivationFacts {
 /// Text of env.csh, for tcsh.
 [[nodiscard]] std::string make_env_csh(const ActivationFacts& facts);
 
-/// All three, by their names in a tree.
+/// Names of the three in a tree.
+inline constexpr std::array<std::string_view, 3> kScriptNames{"env.sh", "env.fish", "env.csh"};
+
+/// All three, by their names.
 [[nodiscard]] std::map<std::string, std::string> make_scripts(const ActivationFacts& facts);
 
 enum class Shell { sh, fish, csh };
@@ -50,8 +54,7 @@ enum class Shell { sh, fish, csh };
 ///
 ///   eval "$(compatpack env TREE)"                       sh
 ///   compatpack env TREE --shell fish | source           fish
-///   eval "`compatpack env TREE --shell csh`"            csh; the quotes matter for * ? [ { in a
-///   path
+///   eval "`compatpack env TREE --shell csh`"            csh; quotes for * ? [ { in a path
 ///
 /// It names the tree's own script and sources it. `tree` must be absolute. Fails with `usage` where
 /// no such line can be: a newline in `tree`, for csh, which takes it for the end of a word.

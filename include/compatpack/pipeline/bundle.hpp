@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,13 +34,18 @@
 
 namespace compatpack::pipeline {
 
+enum class BundleKind { run, deb, rpm, tar, folder };
+
+/// "run", as receipts and --json have it.
+[[nodiscard]] std::string_view name_of(BundleKind kind);
+
 /// As the header has it; nothing of it is believed yet.
 struct BundleInfo {
   std::string path;  ///< as the user named it; of a nested one with its place: "a.deb: opt/b.run"
   std::string name;  ///< its last component; of a nested one its path in the other
   ByteCount size;    ///< of the file; 0 of a folder
-  std::string kind;  ///< "run", "deb", "rpm", "tar", "folder"
-  std::string dialect;                       ///< "NVIDIA makeself 1.6.0-nv4", for people
+  BundleKind kind;
+  std::string dialect = {};                  ///< "NVIDIA makeself 1.6.0-nv4", for people
   std::string label = {};                    ///< of a run, or a package's name and version
   std::optional<DriverVersion> driver = {};  ///< nullopt if the header does not say
   std::optional<CudaVersion> cuda = {};      ///< that a package is named after
@@ -52,6 +58,7 @@ struct BundleInfo {
   std::vector<DigestClaim> claims = {};                           ///< the bundle's own
   std::map<std::string, MemberClaim> member_claims = {};          ///< by path
   std::string member_claims_origin = {};  ///< "its md5sums"; empty if there are none
+  std::string unread_digests = {};        ///< "SHA-384": members have these, and nothing reads them
   std::optional<std::vector<formats::RpmFile>> rpm_files = {};  ///< what a cpio payload must hold
   std::optional<formats::RpmDigest> unpacked = {};              ///< of the decompressed payload
   std::string header_sha256 = {};                               ///< of all before the first payload
@@ -85,7 +92,7 @@ class Bundle {
     return std::make_unique<io::RangesSource>(*file_, std::move(ranges), observer);
   }
 
-  [[nodiscard]] bool is_folder() const { return file_ == nullptr; }
+  [[nodiscard]] bool is_folder() const { return info_.kind == BundleKind::folder; }
 
   /// What is in a folder. Requires: is_folder(). Error io.
   Result<std::unique_ptr<formats::EntryReader>> open_folder(const Limits& limits) const;

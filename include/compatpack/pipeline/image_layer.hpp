@@ -36,9 +36,12 @@ struct LayerFolder {
   formats::TarFolder said = {};
 };
 
-/// In a layer, the name of a file that says: nothing of what the layers below have in this folder.
+/// In a layer, what stands before the name of something that the layers below have, and that is not
+/// to be seen any more.
 ///
-/// https://github.com/opencontainers/image-spec/blob/v1.1.0/layer.md#opaque-whiteout
+/// https://github.com/opencontainers/image-spec/blob/v1.1.0/layer.md#whiteouts
+inline constexpr std::string_view kWhiteout = ".wh.";
+/// The name of a file that says: nothing of what the layers below have in this folder.
 inline constexpr std::string_view kOpaqueWhiteout = ".wh..wh..opq";
 
 /// Where a tree lies in an image.
@@ -55,10 +58,10 @@ struct LayerPlace {
 /// `place`; where that has no folders, at the image's root. `time_s` as for TarWriter; `observer`
 /// as for FileSource.
 ///
-/// Errors: mismatch, with `subject`, for a file that is not what the receipt says; io; those of
-/// TarWriter.
+/// Errors: mismatch, with `subject`, for a file that is not what the receipt says; unsupported,
+/// likewise, for a name that would be a whiteout; io; those of TarWriter.
 Result<Done> write_layer(const io::TreeFolder& folder, const MovedTree& tree,
                          const LayerPlace& place, std::uint64_t time_s, io::ReadObserver* observer,
-                         const formats::TarWriter::Sink& sink);
+                         const io::Sink& sink);
 
 }  // namespace compatpack::pipeline

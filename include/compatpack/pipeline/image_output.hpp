@@ -10,17 +10,18 @@
 // A blob's name is its digest, and an archive has the name before the content: there a blob whose
 // digest is not known yet is made in a file without a name first.
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compatpack/formats/oci.hpp"
-#include "compatpack/formats/tar_writer.hpp"
-#include "compatpack/io/digest.hpp"
 #include "compatpack/io/output_dir.hpp"
 #include "compatpack/io/source.hpp"
+#include "compatpack/pipeline/image_documents.hpp"
 
 namespace compatpack::pipeline {
 
@@ -30,30 +31,12 @@ enum class ImageFormat {
   layer,  ///< no image: the tree's layer alone, in a tar archive
 };
 
-using Sink = formats::TarWriter::Sink;
+/// As --format has them, in the order of ImageFormat.
+inline constexpr std::array<std::string_view, 3> kImageFormats{"layout", "archive", "layer"};
 
-/// Hashes what it passes on.
-class HashingSink {
- public:
-  /// `sink` must be callable as long as this lives.
-  explicit HashingSink(Sink sink) : sink_(std::move(sink)), digest_(DigestAlgorithm::sha256) {}
-
-  Result<Done> operator()(std::span<const std::byte> bytes);
-
-  /// A sink that refers to this.
-  Sink sink() {
-    return [this](std::span<const std::byte> bytes) { return (*this)(bytes); };
-  }
-
-  [[nodiscard]] ByteCount size() const { return size_; }
-  /// Requires: called once, and the sink not afterwards.
-  [[nodiscard]] std::string sha256() { return digest_.finish(); }
-
- private:
-  Sink sink_;
-  io::Digest digest_;
-  ByteCount size_;
-};
+[[nodiscard]] constexpr std::string_view name_of(ImageFormat format) {
+  return kImageFormats.at(static_cast<std::size_t>(format));
+}
 
 class ImageOutput {
  public:
@@ -70,19 +53,23 @@ class ImageOutput {
   /// Adds a blob that `fill` writes to the sink that it is given, and returns its size and digest.
   /// Requires: called once at most. Errors: that of `fill`; io.
   virtual Result<formats::OciDescriptor> add_new(
-      std::string_view media_type, const std::function<Result<Done>(const Sink&)>& fill) = 0;
+      std::string_view media_type, const std::function<Result<Done>(const io::Sink&)>& fill) = 0;
 
   /// Adds a blob, unless one of that digest is there. Errors: mismatch, with `subject` (what
   /// `content` is), where `content` has another digest; that of `content`; io.
   Result<Done> add(const formats::OciDescriptor& blob, io::Source& content,
                    const std::string& subject);
 
-  /// Adds a document, and returns what names it. Error io.
-  Result<formats::OciDescriptor> add_document(std::string_view media_type, std::string_view text);
+  /// Adds a document. Error io.
+  Result<Done> add_document(const ImageDocument& document);
 
   /// Adds index.json and oci-layout. The digest that is returned tells whether two images are the
   /// same: of a layout's index, or of the whole archive. Error io.
   virtual Result<std::string> finish(std::string_view index) = 0;
+
+  /// Waits until all of it is on disk, which commit() else does. Error io. Requires: finish()
+  /// succeeded.
+  virtual Result<Done> sync() = 0;
 
   /// Makes the image appear. Errors: conflict where something stands at the target that `replaces`
   /// does not allow to be replaced; io. Requires: finish() succeeded.

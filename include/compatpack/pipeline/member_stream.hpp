@@ -8,7 +8,7 @@
 //   Bundle::bytes --> HashingSource --> LimitedSource --> [Base64] --> Decoder --> ArchiveReader
 //                     claims, sha256    one payload                                |
 //                                                                                  v
-//                                                               [MemberCheck]  MemberVisitor
+//                                        MemberGate (names, links), claims --> MemberVisitor
 
 #include <optional>
 #include <string>
@@ -60,14 +60,11 @@ struct Verification {
 /// them is found all the same. The file is read and hashed to its end in any case.
 ///
 /// Errors, with `subject` set:
-///   mismatch     a claim about the file does not hold, which is preferred to whatever else a
-///   damaged
-///                bundle leads to; or one about a member whose content `visitor` has read to its
-///                end
+///   mismatch     a claim about the file does not hold, which is preferred to whatever else damage
+///                leads to; or one about a member whose content `visitor` has read to its end
 ///   corrupt, unsupported, limit   of decoder and archive, where all claims hold
 ///   unsafe_path  a member's name or a hard link leaves the folder, a member lies behind a symlink
-///   of
-///                the archive, or a member is a device, FIFO or socket
+///                of the archive, or a member is a device, FIFO or socket
 ///   io           reading fails, or the bundle changes meanwhile
 /// and those of `visitor`.
 Result<Verification> read_members(Bundle& bundle, const ReadOptions& options,

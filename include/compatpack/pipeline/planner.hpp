@@ -48,7 +48,6 @@ struct Plan {
   std::vector<PlannedText> texts;  ///< env.sh and its like, LICENSE; sorted by name
   std::vector<LeftOut> left_out;   ///< sorted by path
   std::vector<std::string> warnings;
-  ByteCount total;  ///< of files and texts
 };
 
 struct PlanRequest {
@@ -63,8 +62,5 @@ struct PlanRequest {
 /// instead; unsupported for libraries of two driver versions; conflict for two members that would
 /// have one name, or one of compatpack's own. Requires: at least one bundle.
 Result<Plan> make_plan(const Gathered& gathered, const PlanRequest& request);
-
-/// Name of the receipt in a tree.
-inline constexpr std::string_view kReceiptName = "compatpack.json";
 
 }  // namespace compatpack::pipeline

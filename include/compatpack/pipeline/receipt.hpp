@@ -49,6 +49,9 @@ struct ReceiptBundle {
   std::optional<std::string> signed_by = {};  ///< fingerprint of the key whose signature was good
 };
 
+/// Name of the receipt in a tree.
+inline constexpr std::string_view kReceiptName = "compatpack.json";
+
 struct Receipt {
   std::string compatpack_version;
   std::vector<ReceiptBundle> bundles;  ///< at least one; each before what is inside it

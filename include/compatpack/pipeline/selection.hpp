@@ -44,6 +44,7 @@ struct Selection {
   Use use;
   std::string component;  ///< of a library, also one that is left out; "" if no component knows it
   std::string reason;     ///< why `none`; "" otherwise
+  bool is_unknown = false;  ///< why `none`: no component knows the library
 };
 
 /// The verdict on a regular file by its path alone.

@@ -35,6 +35,7 @@ struct LeftOut {
   std::string path;
   std::string component;  ///< "" if none
   std::string reason;
+  bool is_unknown = false;  ///< the reason is that no component knows the library
 };
 
 /// A link that the archive itself holds.
@@ -92,7 +93,7 @@ class Stager final : public MemberVisitor {
                     std::span<const std::byte> head, MemberContent& content,
                     const MemberClaim* claim);
   Result<Done> forget(const RelPath& path);
-  void leave_out(const Member& member, const std::string& component, std::string reason);
+  void leave_out(const Member& member, const Selection& selection, std::string reason);
 
   const SelectionRequest& request_;
   const Limits& limits_;

@@ -13,8 +13,8 @@ namespace compatpack::pipeline {
 /// Errors, with `subject` set to `path`:
 ///   usage     LD_LIBRARY_PATH cannot carry it: it holds ':', ';' or '$', which the loader reads as
 ///             separators and variables; or it is not absolute
-///   conflict  it is one of the system's library folders, or below one: the host's own driver is
-///   there
+///   conflict  it is one of the system's library folders, where the host's own driver is, or below
+///             one
 Result<Done> check_tree_path(const std::string& path);
 
 }  // namespace compatpack::pipeline

@@ -32,7 +32,8 @@ struct TreePlace {
 /// Looks at `path`, following a link at its end. Error io where it cannot be looked at.
 Result<TreePlace> look_at_tree(const std::string& path);
 
-/// Reads the receipt of the tree at `path`. Error, with `subject`: not_recognized where no tree is.
+/// Reads the receipt of the tree at `path`. Errors, with `subject`: io where nothing is there;
+/// not_recognized where something else is.
 Result<Receipt> read_tree(const std::string& path);
 
 enum class TreeCheck {
@@ -51,7 +52,7 @@ struct TreeFault {
     wrong_link,      ///< a link to something else
     link_is_a_file,  ///< a copy of what the link led to, as a COPY with a glob or cp -L makes
     not_a_file,      ///< a folder, link or special file where a file should be
-    not_a_link,      ///< a folder or special file where a link should be
+    not_a_link,      ///< a folder, special file or somebody's own file where a link should be
     extra,           ///< a file that the receipt does not know
   };
   Kind kind;
@@ -67,7 +68,7 @@ Result<std::vector<TreeFault>> check_tree(const std::string& path, const Receipt
                                           TreeCheck how, unsigned jobs = 1,
                                           const std::function<bool()>& interrupted = {});
 
-/// One clause about a fault: "libcuda.so.1: a file where a link should be".
+/// One clause about a fault, without its path: "is a file, and should be a link".
 [[nodiscard]] std::string describe(const TreeFault& fault);
 
 /// Mends what can be mended without the bundle: links that are missing, wrong, or have become

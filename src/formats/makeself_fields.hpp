@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "compatpack/formats/makeself.hpp"
-#include "compatpack/formats/shell_assignments.hpp"
+
+#include "shell_assignments.hpp"
 
 namespace compatpack::formats {
 
