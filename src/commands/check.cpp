@@ -4,8 +4,8 @@
 #include <system_error>
 
 #include "compatpack/commands/commands.hpp"
+#include "compatpack/io/absolute_path.hpp"
 #include "compatpack/io/folder_walk.hpp"
-#include "compatpack/io/text_file.hpp"
 #include "compatpack/knowledge/driver_branches.hpp"
 #include "compatpack/pipeline/staging.hpp"
 

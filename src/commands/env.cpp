@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compatpack/commands/commands.hpp"
-#include "compatpack/io/text_file.hpp"
+#include "compatpack/io/absolute_path.hpp"
 #include "compatpack/pipeline/target.hpp"
 #include "compatpack/pipeline/tree.hpp"
 

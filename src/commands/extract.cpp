@@ -4,9 +4,9 @@
 
 #include "compatpack/base/text.hpp"
 #include "compatpack/commands/commands.hpp"
+#include "compatpack/io/absolute_path.hpp"
 #include "compatpack/io/hashing_source.hpp"
 #include "compatpack/io/output_dir.hpp"
-#include "compatpack/io/text_file.hpp"
 #include "compatpack/pipeline/target.hpp"
 #include "compatpack/pipeline/tree.hpp"
 

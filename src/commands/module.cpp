@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "compatpack/commands/commands.hpp"
-#include "compatpack/io/text_file.hpp"
+#include "compatpack/io/absolute_path.hpp"
 #include "compatpack/pipeline/modulefile.hpp"
 #include "compatpack/pipeline/target.hpp"
 #include "compatpack/pipeline/tree.hpp"

@@ -5,8 +5,8 @@
 
 #include "compatpack/commands/commands.hpp"
 #include "compatpack/host/cuda_trial.hpp"
+#include "compatpack/io/absolute_path.hpp"
 #include "compatpack/io/child_process.hpp"
-#include "compatpack/io/text_file.hpp"
 #include "compatpack/knowledge/cuda_errors.hpp"
 #include "compatpack/pipeline/activation.hpp"
 #include "compatpack/pipeline/target.hpp"
@@ -45,12 +45,6 @@ Outcome failed(const std::string& call, int code) {
 std::string signal_name(int number) {
   const char* const name = ::sigabbrev_np(number);
   return name == nullptr ? "signal " + std::to_string(number) : "SIG" + std::string(name);
-}
-
-/// `path` without links; itself where it cannot be resolved.
-std::string resolved(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), &std::free);
-  return real ? real.get() : path;
 }
 
 Outcome judge_devices(const TrialReport& report) {
@@ -228,8 +222,8 @@ Result<int> run_probe(const ProbeOptions& options, const Env& env, Console& cons
   CP_TRY(const io::ChildEnd end,
          run_trial(environment, std::chrono::seconds(options.timeout_s), env));
   TrialReport report = host::parse_trial_report(end.report);
-  report.library = resolved(report.library);
-  const Outcome outcome = judge(report, end, resolved(tree), options.timeout_s);
+  report.library = io::resolved(report.library).value_or(report.library);
+  const Outcome outcome = judge(report, end, io::resolved(tree).value_or(tree), options.timeout_s);
   if (console.json()) {
     console.document(rendered(document(report, end, outcome)));
   } else {

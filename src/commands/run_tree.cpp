@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "compatpack/commands/commands.hpp"
-#include "compatpack/io/text_file.hpp"
+#include "compatpack/io/absolute_path.hpp"
 #include "compatpack/pipeline/activation.hpp"
 #include "compatpack/pipeline/target.hpp"
 

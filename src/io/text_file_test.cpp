@@ -52,21 +52,3 @@ TEST_CASE("text_file: what is no regular file is refused without waiting, and no
   CHECK(text.error().what == "not a text file");
   CHECK(text.error().found == "a FIFO");
 }
-
-TEST_CASE("text_file: a target's path is made absolute through links and dots of its parent only") {
-  const TempDir temp;
-  const fs::path root = fs::canonical(temp.path());
-  fs::create_directory(root / "real");
-  fs::create_symlink("real", root / "link");
-  fs::create_symlink("real", root / "tree");
-
-  CHECK(*absolute_target((root / "link" / ".." / "link" / "new" / "").string()) ==
-        (root / "real" / "new").string());
-  CHECK(*absolute_target((root / "tree").string()) == (root / "tree").string());
-  CHECK(*absolute_target("/tree") == "/tree");
-  CHECK(*absolute_target("tree") == (fs::current_path() / "tree").string());
-
-  const auto missing = absolute_target((root / "no" / "tree").string());
-  REQUIRE_FALSE(missing);
-  CHECK(missing.error().code == Errc::io);
-}

@@ -15,16 +15,4 @@ namespace compatpack::io {
 /// not a regular file.
 Result<std::optional<std::string>> read_text_file(const std::string& path, ByteCount max);
 
-/// absolute_target(), but that the parent need not exist either, and where a link stands at `path`,
-/// the place that it leads to: a tree is put there, and not in place of the link. Error conflict
-/// for a link that leads nowhere.
-Result<std::string> absolute_tree(const std::string& path);
-
-/// `path` made absolute, with links and dots resolved in all but its last component, which need not
-/// exist. Error io where its parent does not exist.
-Result<std::string> absolute_target(const std::string& path);
-
-/// The same for a folder that exists, which may be "." or "..".
-Result<std::string> absolute_folder(const std::string& path);
-
 }  // namespace compatpack::io
