@@ -445,6 +445,7 @@ log: {level: info, accesslog: {disabled: true}}
 storage: {filesystem: {rootdirectory: $work/registry}}
 http: {addr: '127.0.0.1:0'}
 END
+  : >registry.log # which is looked at before the program has opened it
   docker-registry serve registry.yml >registry.log 2>&1 &
   registry=$!
   port=
