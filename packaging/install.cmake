@@ -23,7 +23,9 @@ foreach(manual IN LISTS manuals)
     COMMAND sh -c "mkdir -p man && '${GZIP}' -9n <\"$1\" >\"$2\"" gzip ${manual} ${compressed})
   list(APPEND compressed_manuals ${compressed})
 endforeach()
-add_custom_target(manuals ALL DEPENDS ${compressed_manuals})
+add_custom_target(manuals DEPENDS ${compressed_manuals})
+# So that what a build of the program alone has can be installed.
+add_dependencies(compatpack manuals)
 install(FILES ${compressed_manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 
 install(FILES completions/compatpack.bash RENAME compatpack

@@ -164,10 +164,10 @@ std::string temporary_folder(const Env& env) {
 Result<DeepLook> look_deep(OpenBundle& open, const BundleOptions& options, const Env& env,
                            Console& console) {
   const pipeline::BundleInfo& info = open.bundle->info();
-  const pipeline::PlanRequest request{
-      .selection = {.components = {knowledge::Component::cuda},
-                    .arch = info.arch.empty() ? env.host_arch : info.arch},
-      .prefix = "/"};
+  // Not in one expression: at -O3 GCC 12 then takes the string for uninitialized.
+  pipeline::SelectionRequest selection{.components = {knowledge::Component::cuda}};
+  selection.arch = info.arch.empty() ? env.host_arch : info.arch;
+  const pipeline::PlanRequest request{.selection = std::move(selection), .prefix = "/"};
   const std::string temporary = temporary_folder(env);
   confine_to_folder(env, console, temporary);
   pipeline::Gatherer gatherer(request.selection, open.read.limits, nullptr, temporary);
