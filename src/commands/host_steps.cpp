@@ -186,7 +186,10 @@ Result<HostLook> look_at_host(const HostOptions& options, const Env& env, const 
   if (!options.driver.empty()) {
     keep_environment_alone(look);
   }
-  look.facts.hazards = host::find_hazards(look.loader, look.facts.platform.mps, tree);
+  // Where none is named, the one that is active is not in its own way.
+  look.facts.hazards = host::find_hazards(
+      look.loader, look.facts.platform.mps,
+      tree.empty() ? std::string(value_of(env.environment, "COMPATPACK_TREE").value_or("")) : tree);
   return look;
 }
 

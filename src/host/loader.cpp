@@ -147,13 +147,23 @@ Result<LoaderFacts> read_loader(const HostRoot& root, Environment environment,
   const std::vector<Place> system = system_places(root);
   std::vector<Place> all = ours;
   all.insert(all.end(), system.begin(), system.end());
+  if (!tree.empty()) {
+    if (const auto own = find_in(root, {tree, FoundBy::full_path, {}}, kLibcuda)) {
+      facts.tree_libcuda = own->real_path;
+    }
+  }
+  // By its libcuda: several paths may lead to it, such as a link to the current tree.
+  const auto is_tree = [&](const Place& place) {
+    const auto found = find_in(root, place, kLibcuda);
+    return found && found->real_path == facts.tree_libcuda;
+  };
   std::set<std::string> seen;
   bool tree_seen = false;
   for (const Place& place : all) {
     if (last_component(place.folder) == "stubs" && place.by == FoundBy::environment) {
       facts.stub_folders.push_back(place.folder);
     }
-    if (!tree.empty() && place.folder == tree) {
+    if (is_tree(place)) {
       tree_seen = true;
       continue;
     }
@@ -161,9 +171,8 @@ Result<LoaderFacts> read_loader(const HostRoot& root, Environment environment,
     if (!found || !seen.insert(found->real_path).second) {
       continue;
     }
-    const bool tree_follows =
-        place.by == FoundBy::environment && !tree_seen &&
-        std::any_of(ours.begin(), ours.end(), [&](const Place& one) { return one.folder == tree; });
+    const bool tree_follows = place.by == FoundBy::environment && !tree_seen &&
+                              std::any_of(ours.begin(), ours.end(), is_tree);
     facts.tree_is_behind = facts.tree_is_behind || tree_follows;
     facts.libcudas.push_back(*std::move(found));
   }

@@ -23,7 +23,7 @@ bool is_below(const std::string& path, const std::string& folder) {
 }
 
 void add_application_hazards(const Application& app, const std::string& tree,
-                             std::vector<Hazard>& hazards) {
+                             const std::string& tree_libcuda, std::vector<Hazard>& hazards) {
   if (app.ignores_environment) {
     hazards.push_back({true, app.path + " is setuid or setgid: the loader ignores LD_LIBRARY_PATH",
                        "run it without the set-id bits, or install the driver for all"});
@@ -31,8 +31,9 @@ void add_application_hazards(const Application& app, const std::string& tree,
   }
   std::set<std::string> told;
   for (const DriverNeed& need : app.needs) {
-    if (need.takes && !is_below(need.takes->path, tree) && need.library.starts_with("libcuda.so") &&
-        need.takes->by == FoundBy::rpath && told.insert(need.takes->path).second) {
+    if (need.takes && !is_below(need.takes->path, tree) && need.takes->real_path != tree_libcuda &&
+        need.library.starts_with("libcuda.so") && need.takes->by == FoundBy::rpath &&
+        told.insert(need.takes->path).second) {
       hazards.push_back(
           {true,
            need.takes->how + " is stronger than LD_LIBRARY_PATH: it takes " +
@@ -61,7 +62,8 @@ std::vector<Hazard> find_hazards(const LoaderFacts& facts, const std::string& mp
                        "take it out of LD_LIBRARY_PATH; LIBRARY_PATH is the place for it"});
   }
   for (const FoundLibrary& found : facts.libcudas) {
-    if (found.by == FoundBy::environment && last_component(folder_of(found.path)) != "stubs") {
+    if (found.by == FoundBy::environment && !is_below(found.path, tree) &&
+        last_component(folder_of(found.path)) != "stubs") {
       hazards.push_back(
           {false,
            "LD_LIBRARY_PATH also leads to " + described(found) +
@@ -88,7 +90,7 @@ std::vector<Hazard> find_hazards(const LoaderFacts& facts, const std::string& mp
                        "stop MPS, or start it with the tree active"});
   }
   if (facts.application) {
-    add_application_hazards(*facts.application, tree, hazards);
+    add_application_hazards(*facts.application, tree, facts.tree_libcuda, hazards);
   }
   return hazards;
 }

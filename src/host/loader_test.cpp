@@ -156,6 +156,31 @@ TEST_CASE("loader: DT_RPATH is stronger than the tree, DT_RUNPATH is not") {
   CHECK(next_of("").ends_with("(patchelf --remove-rpath)"));
 }
 
+TEST_CASE("loader: the tree is known by its libcuda, whatever path leads to it") {
+  Machine machine;
+  machine.link("/current", "tree")
+      .text("/app", ElfFile().with_needed("libcuda.so.1").with_rpath("/current").bytes())
+      .library("/opt/own/libcuda.so.1");
+
+  const LoaderFacts facts = machine.look({"LD_LIBRARY_PATH=/current:/opt/own"}, "/app");
+
+  REQUIRE(facts.libcudas.size() == 2);
+  CHECK(facts.libcudas[0].path == "/opt/own/libcuda.so.1");
+  CHECK_FALSE(facts.tree_is_behind);
+  CHECK_FALSE(any_grave(find_hazards(facts, "", "/tree")));
+  CHECK(machine.look({"LD_LIBRARY_PATH=/opt/own:/current"}).tree_is_behind);
+}
+
+TEST_CASE("loader: a tree that is active is not in its own way") {
+  Machine machine;
+  const auto facts =
+      read_loader(machine.root(), std::vector<std::string>{"LD_LIBRARY_PATH=/tree"}, "", "");
+
+  REQUIRE(facts);
+  CHECK(any_says(find_hazards(*facts, "", ""), "LD_LIBRARY_PATH also leads to /tree/libcuda.so.1"));
+  CHECK(find_hazards(*facts, "", "/tree").empty());
+}
+
 TEST_CASE("loader: a name in a program's text is taken for one that it opens") {
   Machine machine;
   machine.text("/app/opens", ElfFile().bytes() + std::string("\0libcuda.so.1\0", 14))

@@ -169,6 +169,17 @@ ask 5
 expect_told 'no: DT_RPATH of program is stronger than LD_LIBRARY_PATH'
 "$FIXTURE_TOOL" elf --executable --needed libcuda.so.1 --runpath "$here/other" --out program
 ask 0
+# A tree that is active is not in its own way: not where none is named, nor where a link names it.
+ln -s tree current
+for path in "$here/tree" "$here/current"; do
+  for subject in '' tree; do
+    LD_LIBRARY_PATH=$path COMPATPACK_TREE=$path \
+      expect_status 0 -- "$COMPATPACK" check ${subject:+"$subject"} --driver 535.129.03 --gpu A100
+    case $(cat "$e2e_top/last/stdout") in
+      *'also leads to'*) fail "an active $path" 'not in its own way' "$(cat "$e2e_top/last/stdout")" ;;
+    esac
+  done
+done
 echo '#!/bin/sh' >program
 expect_error 3 'not an ELF file' -- "$COMPATPACK" check tree --app program
 expect_error 1 'No such file or directory' -- "$COMPATPACK" check tree --app absent/program

@@ -52,7 +52,8 @@ struct Application {
 
 struct LoaderFacts {
   std::vector<FoundLibrary>
-      libcudas;  ///< each libcuda.so.1, in the loader's order, without the tree
+      libcudas;              ///< each libcuda.so.1, in the loader's order, without the tree's
+  std::string tree_libcuda;  ///< the file behind the tree's libcuda.so.1; "" if there is none
   std::vector<std::string> preloaded;     ///< elements of LD_PRELOAD
   std::vector<std::string> stub_folders;  ///< folders named stubs in LD_LIBRARY_PATH
   std::string injection;                  ///< CUDA_INJECTION64_PATH
