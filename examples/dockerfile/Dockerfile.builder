@@ -8,9 +8,10 @@ FROM ${DEBIAN}
 COPY scripts/setup /src/scripts/setup
 RUN /src/scripts/setup
 COPY CMakeLists.txt LICENSE /src/
+COPY packaging /src/packaging
 COPY third_party /src/third_party
 COPY include /src/include
 COPY src /src/src
 RUN cmake -S /src -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCOMPATPACK_TESTS=OFF \
-  && cmake --build /build \
-  && cmake --install /build --prefix /usr/local --strip
+  && cmake --build /build --target compatpack \
+  && install -s /build/compatpack /usr/local/bin
