@@ -24,7 +24,7 @@ foreach(manual IN LISTS manuals)
   list(APPEND compressed_manuals ${compressed})
 endforeach()
 add_custom_target(manuals DEPENDS ${compressed_manuals})
-# So that what a build of the program alone has can be installed.
+# So that a build of the program alone can be installed, and packed.
 add_dependencies(compatpack manuals)
 install(FILES ${compressed_manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 

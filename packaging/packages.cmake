@@ -27,7 +27,8 @@ string(TIMESTAMP packaged_on "%a, %d %b %Y %H:%M:%S +0000" UTC)
 configure_file(packaging/debian-changelog.in debian/changelog @ONLY)
 add_custom_command(OUTPUT debian/changelog.Debian.gz DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/debian/changelog VERBATIM
   COMMAND sh -c "'${GZIP}' -9n <debian/changelog >debian/changelog.Debian.gz")
-add_custom_target(debian_changelog ALL DEPENDS debian/changelog.Debian.gz)
+add_custom_target(debian_changelog DEPENDS debian/changelog.Debian.gz)
+add_dependencies(compatpack debian_changelog)
 install(FILES packaging/copyright ${CMAKE_CURRENT_BINARY_DIR}/debian/changelog.Debian.gz
   DESTINATION share/doc/compatpack COMPONENT debian EXCLUDE_FROM_ALL)
 install(FILES completions/_compatpack
