@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <malloc.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -149,6 +150,12 @@ std::string host_glibc() {
 #endif
 }
 
+/// Whether stdout is a pipe or socket whose other end is closed.
+bool reader_has_gone() {
+  pollfd out{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
 int terminal_width() {
   winsize size{};
   constexpr int kUsual = 80;
@@ -179,6 +186,7 @@ int main(int argc, char** argv) {
       .host_arch = host_arch(),
       .host_glibc = host_glibc(),
       .interrupted = [] { return stop_signal != 0; },
+      .reader_has_gone = &reader_has_gone,
       .now = &std::chrono::steady_clock::now,
       .environment = std::move(variables),
       .host_root = "/",

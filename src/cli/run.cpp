@@ -78,6 +78,9 @@ int run(std::span<const std::string> arguments, const commands::Env& env) {
     }
     env.out.flush();
     if (!env.out) {
+      if (env.reader_has_gone && env.reader_has_gone()) {
+        return exit_status(Errc::io);  // as of `| head`, which has what it wants
+      }
       console.error(Error{.code = Errc::io,
                           .what = "cannot write the answer",
                           .subject = "stdout",

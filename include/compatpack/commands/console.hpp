@@ -24,12 +24,13 @@ enum class Verbosity { quiet, normal, verbose };
 struct Env {
   std::ostream& out;
   std::ostream& err;
-  bool err_is_terminal;               ///< and one that can erase a line
-  int width;                          ///< of the terminal, in columns
-  bool no_color;                      ///< NO_COLOR is set
-  std::string host_arch;              ///< "x86_64"; as uname says, in our names
-  std::string host_glibc;             ///< "2.36"; "" if it is another C library
-  std::function<bool()> interrupted;  ///< whether a signal asks to stop
+  bool err_is_terminal;                        ///< and one that can erase a line
+  int width;                                   ///< of the terminal, in columns
+  bool no_color;                               ///< NO_COLOR is set
+  std::string host_arch;                       ///< "x86_64"; as uname says, in our names
+  std::string host_glibc;                      ///< "2.36"; "" if it is another C library
+  std::function<bool()> interrupted;           ///< whether a signal asks to stop
+  std::function<bool()> reader_has_gone = {};  ///< whether nobody will read more from `out`
   std::function<std::chrono::steady_clock::time_point()> now;
   std::vector<std::string> environment = {};  ///< NAME=value
   std::string host_root = {};  ///< "/" of this machine; "" where extract is not to look at it
