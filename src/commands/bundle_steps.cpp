@@ -116,6 +116,7 @@ std::string describe_verification(const pipeline::BundleInfo& info,
     }
   }
   std::vector<std::string> parts;
+  parts.reserve(by_origin.size() + 2);
   for (const auto& [origin, names] : by_origin) {
     parts.push_back(listed(names) + " of " + origin);
   }

@@ -111,7 +111,7 @@ struct ExpectedLibrary {
   CudaVersion since;
   std::string_view without;
   bool breaks_programs = false;  // as in Lack
-  std::string_view arch = "";    // the only one that has it; "" for all
+  std::string_view arch = {};    // the only one that has it; "" for all
 };
 
 // What the later ones are for is not documented.
