@@ -268,11 +268,30 @@ class Planner {
       }
     }
     claims.push_back({"libcuda.so", "libcuda.so.1"});
-    // Links to links are usual, in any order: go on until nothing is added.
-    for (bool added = true; added;) {
-      added = false;
-      for (const LinkClaim& claim : claims) {
-        added = add_link(claim.at, claim.target) || added;
+    add_links(claims);
+  }
+
+  /// Links to links are usual, in any order: as if all were gone through again and again until
+  /// nothing is added. Each is looked at only when its target is there, since a hostile list has
+  /// tens of thousands in the worst order.
+  void add_links(const std::vector<LinkClaim>& claims) {
+    std::map<std::string_view, std::vector<std::size_t>> by_target;  // numbers of claims
+    std::set<std::pair<std::size_t, std::size_t>> due;               // round, number
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      by_target[claims[i].target].push_back(i);
+      if (names_.contains(claims[i].target)) {
+        due.emplace(0, i);
+      }
+    }
+    while (!due.empty()) {
+      const auto [round, number] = *due.begin();
+      due.erase(due.begin());
+      const LinkClaim& claim = claims[number];
+      if (!add_link(claim.at, claim.target)) {
+        continue;
+      }
+      for (const std::size_t next : by_target[claim.at]) {
+        due.emplace(next > number ? round : round + 1, next);
       }
     }
   }

@@ -294,6 +294,30 @@ TEST_CASE("planner: a manifest cannot link out of the tree, over a file, or in a
   CHECK(links_of(plan)[1] == "libcuda.so.1 -> libcuda.so.535.54.03");
 }
 
+TEST_CASE("planner: links to links are made in whatever order a manifest has them") {
+  // Each row leads to the next one's name, so that only the last can be made at first.
+  constexpr int kRows = 40'000;
+  std::string rows;
+  for (int i = 0; i < kRows; ++i) {
+    rows += "libx" + std::to_string(i) + ".so 0000 CUDA_SYMLINK NATIVE / " +
+            (i + 1 == kRows ? "libcuda.so.1" : "libx" + std::to_string(i + 1) + ".so") + "\n";
+  }
+  // Two of one name: that counts which can be made first, and of two such the first.
+  rows +=
+      "libtwo.so 0000 CUDA_SYMLINK NATIVE / libx0.so\n"
+      "libtwo.so 0000 CUDA_SYMLINK NATIVE / libcuda.so.1\n"
+      "libtwo.so 0000 CUDA_SYMLINK NATIVE / libcuda.so.535.54.03\n";
+
+  const Lines links = links_of(plan_of(with(small_driver(), {manifest(rows)})));
+
+  const auto has = [&links](const std::string& link) {
+    return std::find(links.begin(), links.end(), link) != links.end();
+  };
+  CHECK(has("libx0.so -> libx1.so"));
+  CHECK(has("libx39999.so -> libcuda.so.1"));
+  CHECK(has("libtwo.so -> libcuda.so.1"));
+}
+
 TEST_CASE("planner: a soname goes before the manifest where the two differ") {
   const Plan plan = plan_of(with(
       small_driver(), {manifest("libcuda.so.1 0000 CUDA_SYMLINK NATIVE / libnvidia-nvvm.so.4\n")}));
