@@ -60,8 +60,9 @@ Result<StagedTree> stage_tree(std::vector<OpenBundle>& open, const TreeSource& s
   CP_TRY(pipeline::Plan plan, pipeline::make_plan(gathered, request));
   pipeline::Receipt receipt =
       pipeline::make_receipt(plan, gathered.bundles, source.verify, request);
+  CP_TRY(const std::string said, pipeline::receipt_text(receipt));
   if (dir != nullptr) {
-    CP_CHECK(pipeline::write_tree(*dir, gathered.contents, plan, receipt));
+    CP_CHECK(pipeline::write_tree(*dir, gathered.contents, plan, said));
   }
   return StagedTree{std::move(plan), std::move(gathered.bundles), std::move(receipt)};
 }

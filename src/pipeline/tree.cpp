@@ -391,8 +391,20 @@ Receipt make_receipt(const Plan& plan, const std::vector<ReadBundle>& bundles, V
   return receipt;
 }
 
+Result<std::string> receipt_text(const Receipt& receipt) {
+  std::string said = render_receipt(receipt);
+  if (said.size() > kReceiptMax.value) {
+    return Error{.code = Errc::limit,
+                 .what = "tree would hold more than its receipt can list",
+                 .expected = "a receipt of at most " + in_bytes(kReceiptMax),
+                 .found = in_bytes({said.size()}),
+                 .hint = "ask for less: fewer components, or --exclude"};
+  }
+  return said;
+}
+
 Result<Done> write_tree(io::OutputDir& dir, const Contents& contents, const Plan& plan,
-                        const Receipt& receipt) {
+                        const std::string& receipt) {
   std::set<std::size_t> named;
   for (const PlannedFile& file : plan.files) {
     named.insert(file.member);
@@ -410,7 +422,7 @@ Result<Done> write_tree(io::OutputDir& dir, const Contents& contents, const Plan
     CP_CHECK(dir.link(link.at, link.target));
   }
   CP_TRY(const FileName name, FileName::parse(kReceiptName));
-  return dir.write_text(name, render_receipt(receipt), io::FileMode::data);
+  return dir.write_text(name, receipt, io::FileMode::data);
 }
 
 }  // namespace compatpack::pipeline

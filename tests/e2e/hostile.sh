@@ -222,6 +222,21 @@ for lie in "$twice" skip=999999 skip=0 skip=-1 skip=18446744073709551616 skip=1 
   esac
   rm -rf work/tree
 done
+# More links than a receipt can list, each leading to the next: no tree that could not be read again, and no long wait.
+mkdir linked
+cp library linked/libcuda.so.535.54.03
+{
+  printf 'A driver\n535.54.03\n \nnvidia \n \n \n./kernel/\n./kernel/precompiled/\n'
+  awk 'BEGIN {
+    for (i = 0; i < 40000; ++i) printf "libx%d.so 0000 CUDA_SYMLINK NATIVE / libx%d.so\n", i, i + 1
+    print "libx40000.so 0000 CUDA_SYMLINK NATIVE / libcuda.so.1"
+  }'
+} >linked/.manifest
+"$FIXTURE_TOOL" nvidia-run --out hostile.run --from linked
+for option in --no-sync --dry-run; do
+  expect_error 3 'more than its receipt can list' -- timeout 60 "$COMPATPACK" extract hostile.run --out work/tree "$option"
+  harmless 'very many links'
+done
 "$FIXTURE_TOOL" nvidia-run --out hostile.run --crlf
 expect_error 3 'CR LF' -- "$COMPATPACK" extract hostile.run --out work/tree
 harmless 'the end'

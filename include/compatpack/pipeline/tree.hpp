@@ -83,10 +83,14 @@ Result<Done> repair_tree(const std::string& path, const Receipt& receipt,
 [[nodiscard]] Receipt make_receipt(const Plan& plan, const std::vector<ReadBundle>& bundles,
                                    Verify verify, const PlanRequest& request);
 
+/// What is to stand in a tree as its receipt. Error limit where that would be too large to be read
+/// again: the tree could be neither verified nor replaced.
+[[nodiscard]] Result<std::string> receipt_text(const Receipt& receipt);
+
 /// Gives the staged members their names, and adds links, texts and the receipt. Nothing of it can
-/// be seen until `dir` is committed. Error io.
+/// be seen until `dir` is committed. `receipt` is of receipt_text(). Error io.
 Result<Done> write_tree(io::OutputDir& dir, const Contents& contents, const Plan& plan,
-                        const Receipt& receipt);
+                        const std::string& receipt);
 
 /// The version of this compatpack.
 [[nodiscard]] std::string_view compatpack_version();
