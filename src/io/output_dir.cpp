@@ -215,6 +215,9 @@ OutputDir::OutputDir(std::string target, MadeFolders made, Fd parent, std::strin
 
 OutputDir::~OutputDir() {
   if (!staging_name_.empty()) {
+    // To remove folders takes descriptors, which may be what there are none left of.
+    unsynced_.clear();
+    folders_.clear();
     remove_tree(parent_, staging_name_);
   }
 }
