@@ -56,8 +56,8 @@ struct FilePlace {
 Result<FilePlace> look_at_file(const std::string& path) {
   CP_TRY(const io::TargetPath parts, io::split_target(path));
   CP_TRY(const auto folder, io::TreeFolder::open(parts.parent));
-  if (!folder) {
-    return FilePlace{};
+  if (!folder || !folder->is_folder()) {
+    return FilePlace{};  // what is in the way is told by who makes the folders
   }
   CP_TRY(const io::TreeEntry entry, folder->look(parts.name));
   if (entry.kind == io::TreeEntry::Kind::nothing) {
@@ -107,6 +107,13 @@ class Image {
     CP_CHECK(pipeline::check_tree_path(prefix_));
     if (!options_.volume) {
       place_ = pipeline::new_place(*path);
+      if (prefix_.find("/" + std::string(pipeline::kWhiteout)) != std::string::npos) {
+        return Error{.code = Errc::usage,
+                     .what = "in a layer such a folder would hide another one",
+                     .subject = "--prefix",
+                     .expected = "no name that begins with " + std::string(pipeline::kWhiteout),
+                     .found = options_.prefix};
+      }
     }
     if (!formats::is_oci_tag(options_.tag)) {
       return Error{.code = Errc::usage,
@@ -176,7 +183,11 @@ class Image {
 
   /// Error usage where the image would become part of what it is made of.
   [[nodiscard]] Result<Done> check_apart() const {
-    for (const std::string& source : options_.source.bundles) {
+    std::vector<std::string> sources = options_.source.bundles;
+    if (!options_.base.empty()) {
+      sources.push_back(options_.base);
+    }
+    for (const std::string& source : sources) {
       std::error_code fault;
       const std::string whole = std::filesystem::canonical(source, fault).string();
       if (!fault && target_.starts_with(whole + "/")) {

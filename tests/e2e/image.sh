@@ -141,6 +141,8 @@ refuse 1 'target holds something that compatpack did not make' tree --out file -
 refuse 1 'target holds something that compatpack did not make' tree --out tree --force
 refuse 1 'something that is no file' tree --out folder --format layer --force
 refuse 1 'a link that leads nowhere' tree --out dangling --format layer --force
+refuse 1 'Not a directory' tree --out file/x --format layer
+refuse 1 'Not a directory' tree --out file/x --format archive --force
 refuse 2 'not a tag' tree --out x --tag a/b
 refuse 2 --base tree --out x --format layer --base image
 refuse 2 --base tree --out x --volume --base image
@@ -155,6 +157,10 @@ refuse 1 "system's library folders" tree --out x --prefix /./usr/lib/x
 refuse 1 "system's library folders" tree --out x --prefix /././lib
 refuse 2 'lies in what is to be read' tree --out tree/x
 refuse 2 'lies in what is to be read' tree --out tree/new/x --format layer
+refuse 2 'lies in what is to be read' tree --base image --out image/x
+for prefix in /.wh.opt/x /opt/.wh.x /opt/.wh..wh..opq; do
+  refuse 2 'would hide another one' tree --out x --prefix "$prefix"
+done
 refuse 3 'tar cannot hold this entry' tree --out x --prefix "/$(printf '%0200d' 0)/$(printf '%0200d' 0)"
 refuse 3 '' folder --out x
 refuse 1 '' absent --out x
