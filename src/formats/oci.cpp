@@ -171,7 +171,7 @@ OciIndexEntry index_entry_from(const Json& json) {
   if (!entry.is_index && entry.blob.media_type != kOciManifestType) {
     refuse_type(entry.blob.media_type);
   }
-  if (const auto platform = json.find("platform"); platform != json.end()) {
+  if (const auto platform = json.find("platform"); platform != json.end() && !platform->is_null()) {
     entry.platform = {text_at(*platform, "os"), text_at(*platform, "architecture")};
   }
   return entry;
@@ -200,7 +200,8 @@ OciManifest manifest_from(const Json& json) {
       refuse_type(manifest.layers.back().media_type);
     }
   }
-  if (const auto annotations = json.find("annotations"); annotations != json.end()) {
+  if (const auto annotations = json.find("annotations");
+      annotations != json.end() && !annotations->is_null()) {
     annotations->get_to(manifest.annotations);
   }
   return manifest;
@@ -211,6 +212,9 @@ OciConfigFacts config_facts_from(const Json& json) {
   OciConfigFacts facts{
       .platform = {json.at("os").get<std::string>(), json.at("architecture").get<std::string>()},
       .layers = list_at(json.at("rootfs"), "diff_ids").size()};
+  if (const Json& rootfs = json.at("rootfs"); !rootfs.is_object() && !rootfs.is_null()) {
+    throw Refused(Errc::corrupt, "no object: rootfs");
+  }
   static_cast<void>(list_at(json, "history"));
   const auto config = json.find("config");
   if (config == json.end() || config->is_null()) {

@@ -139,6 +139,31 @@ TEST_CASE("oci: LD_LIBRARY_PATH is put first, and has no empty element") {
   }
 }
 
+TEST_CASE("oci: null is as good as missing") {
+  const auto index =
+      parse_oci_index(R"({"manifests":[{"mediaType":")" + std::string(kOciManifestType) +
+                      R"(","digest":"sha256:)" + kDigest + R"(","size":7,"platform":null}]})");
+  REQUIRE(index);
+  REQUIRE(index->size() == 1);
+  CHECK_FALSE(index->front().platform);
+  const std::string config = R"({"mediaType":")" + std::string(kOciConfigType) +
+                             R"(","digest":"sha256:)" + kDigest + R"(","size":7})";
+  const auto parsed = parse_oci_manifest(manifest(config, "", R"(,"annotations":null)"));
+  REQUIRE(parsed);
+  CHECK(parsed->annotations.empty());
+}
+
+TEST_CASE("oci: a config whose rootfs is no object is refused when it is read") {
+  for (const char* const rootfs : {"[]", "1", R"("x")"}) {
+    CAPTURE(rootfs);
+    const auto facts = parse_oci_config(R"({"os":"linux","architecture":"amd64","rootfs":)" +
+                                        std::string(rootfs) + "}");
+    REQUIRE_FALSE(facts);
+    CHECK(facts.error().code == Errc::corrupt);
+    CHECK(facts.error().found == "no object: rootfs");
+  }
+}
+
 TEST_CASE("oci: digests and sizes that are none are refused") {
   struct Case {
     std::string digest;
