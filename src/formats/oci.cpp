@@ -241,20 +241,29 @@ Json& made_at(Json& object, const char* key, Json kind) {
   return value;
 }
 
-/// Puts `path` first in LD_LIBRARY_PATH, and leaves no empty element in it: the loader would take
-/// that for the current folder.
+/// Puts `path` first in LD_LIBRARY_PATH, once, and leaves no empty element in it: the loader would
+/// take that for the current folder. `ENV LD_LIBRARY_PATH=/x:$LD_LIBRARY_PATH` leaves one in a
+/// base.
 void prepend_library_path(Json& config, const std::string& path) {
   constexpr std::string_view kName = "LD_LIBRARY_PATH=";
   Json& environment = made_at(config, "Env", Json::array());
+  bool is_set = false;
+  // Which of two counts is for whatever runs the image to say.
   for (Json& variable : environment) {
     const auto text = variable.get<std::string>();
-    if (text.starts_with(kName)) {
-      const std::string before = text.substr(kName.size());
-      variable = std::string(kName) + path + (before.empty() ? "" : ":" + before);
-      return;
+    if (!text.starts_with(kName)) {
+      continue;
     }
+    std::string folders = path;
+    for (const std::string_view folder : split(std::string_view(text).substr(kName.size()), ':')) {
+      folders += folder.empty() || folder == path ? "" : ":" + std::string(folder);
+    }
+    variable = std::string(kName) + folders;
+    is_set = true;
   }
-  environment.push_back(std::string(kName) + path);
+  if (!is_set) {
+    environment.push_back(std::string(kName) + path);
+  }
 }
 
 Json new_config(const OciAddition& addition) {

@@ -115,7 +115,7 @@ TEST_CASE("oci: a base without a history is not given half of one") {
   CHECK(rendered(base, addition()).find("history") == std::string::npos);
 }
 
-TEST_CASE("oci: LD_LIBRARY_PATH is put first, and has no empty element") {
+TEST_CASE("oci: LD_LIBRARY_PATH is put first, once, and has no empty element") {
   struct Case {
     const char* environment;
     const char* expected;
@@ -125,6 +125,11 @@ TEST_CASE("oci: LD_LIBRARY_PATH is put first, and has no empty element") {
         Case{R"(["A=b"])", R"(["A=b","LD_LIBRARY_PATH=/c"])"},
         Case{R"(["LD_LIBRARY_PATH=/x:/y","A=b"])", R"(["LD_LIBRARY_PATH=/c:/x:/y","A=b"])"},
         Case{R"(["LD_LIBRARY_PATH="])", R"(["LD_LIBRARY_PATH=/c"])"},
+        Case{R"(["LD_LIBRARY_PATH=/x:"])", R"(["LD_LIBRARY_PATH=/c:/x"])"},
+        Case{R"(["LD_LIBRARY_PATH=::/x::/y"])", R"(["LD_LIBRARY_PATH=/c:/x:/y"])"},
+        Case{R"(["LD_LIBRARY_PATH=/x:/c:/cc"])", R"(["LD_LIBRARY_PATH=/c:/x:/cc"])"},
+        Case{R"(["LD_LIBRARY_PATH=/x","LD_LIBRARY_PATH=/y"])",
+             R"(["LD_LIBRARY_PATH=/c:/x","LD_LIBRARY_PATH=/c:/y"])"},
         Case{R"(["LD_LIBRARY_PATH_OLD=/x"])",
              R"(["LD_LIBRARY_PATH_OLD=/x","LD_LIBRARY_PATH=/c"])"}}) {
     CAPTURE(c.environment);
