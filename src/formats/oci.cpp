@@ -215,7 +215,11 @@ OciConfigFacts config_facts_from(const Json& json) {
   if (const Json& rootfs = json.at("rootfs"); !rootfs.is_object() && !rootfs.is_null()) {
     throw Refused(Errc::corrupt, "no object: rootfs");
   }
-  static_cast<void>(list_at(json, "history"));
+  if (const Json& history = list_at(json, "history");
+      !history.empty() && history.back().is_object() && history.back().contains("created_by") &&
+      history.back()["created_by"].is_string()) {
+    facts.made_by = history.back()["created_by"].get<std::string>();
+  }
   const auto config = json.find("config");
   if (config == json.end() || config->is_null()) {
     return facts;

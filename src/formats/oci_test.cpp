@@ -144,6 +144,21 @@ TEST_CASE("oci: LD_LIBRARY_PATH is put first, once, and has no empty element") {
   }
 }
 
+TEST_CASE("oci: who made the last layer is told, as far as the history says") {
+  const auto made_by = [](const std::string& history) {
+    const auto facts = parse_oci_config(
+        R"({"os":"linux","architecture":"amd64","rootfs":{"diff_ids":[]},"history":)" + history +
+        "}");
+    REQUIRE(facts);
+    return facts->made_by;
+  };
+  CHECK(made_by(R"([{"created_by":"a"},{"created_by":"b"}])") == "b");
+  CHECK(made_by(R"([{"created_by":"a"},{}])").empty());
+  CHECK(made_by(R"([{"created_by":null}])").empty());
+  CHECK(made_by(R"([1])").empty());
+  CHECK(made_by("[]").empty());
+}
+
 TEST_CASE("oci: null is as good as missing") {
   const auto index =
       parse_oci_index(R"({"manifests":[{"mediaType":")" + std::string(kOciManifestType) +

@@ -64,12 +64,13 @@ ImageDocument document_of(std::string_view media_type, std::string text) {
 
 Result<ImageDocuments> compose_image(const LayoutImage* base, const formats::OciDescriptor& layer,
                                      const Receipt& tree, const ImageFacts& facts) {
-  const formats::OciAddition addition{.architecture = facts.architecture,
-                                      .created = date_text(facts.time_s),
-                                      .created_by = "compatpack image --prefix " + facts.prefix,
-                                      .layer = layer,
-                                      .labels = labels_of(tree, facts.prefix, base != nullptr),
-                                      .library_path = facts.library_path ? facts.prefix : ""};
+  const formats::OciAddition addition{
+      .architecture = facts.architecture,
+      .created = date_text(facts.time_s),
+      .created_by = std::string(kMadeBy) + "--prefix " + facts.prefix,
+      .layer = layer,
+      .labels = labels_of(tree, facts.prefix, base != nullptr),
+      .library_path = facts.library_path ? facts.prefix : ""};
   CP_TRY(std::string config,
          formats::render_oci_config(base == nullptr ? "" : base->config, addition));
   ImageDocuments documents{.config = document_of(formats::kOciConfigType, std::move(config))};

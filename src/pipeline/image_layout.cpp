@@ -196,6 +196,14 @@ Result<std::string> own_index(const std::string& path) {
   if (!manifest.annotations.contains(std::string(kVersionLabel))) {
     return not_a_layout(path, "an image without the annotation " + std::string(kVersionLabel));
   }
+  // Who puts a layer on top with other programs keeps the annotation, and has work to lose. A
+  // config that cannot be read is damage, which is found below.
+  if (const auto config = layout.read(manifest.config)) {
+    const auto facts = formats::parse_oci_config(*config);
+    if (facts && !facts->made_by.empty() && !facts->made_by.starts_with(kMadeBy)) {
+      return not_a_layout(path, "an image that something was added to, by " + facts->made_by);
+    }
+  }
   CP_TRY(const auto names, layout.folder().names());
   CP_TRY(const TreeFolder outer, layout.folder().folder("blobs"));
   CP_TRY(const auto algorithms, outer.names());

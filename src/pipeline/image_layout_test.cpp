@@ -56,11 +56,13 @@ class SampleLayout {
 
   /// A manifest of an image with one layer; its parts are in `config` and `layer`.
   OciDescriptor image(const std::string& architecture, const std::string& content = "layer",
-                      const std::string& more = "") {
+                      const std::string& more = "", const std::string& made_by = "") {
+    const std::string history =
+        made_by.empty() ? "" : R"(,"history":[{"created_by":")" + made_by + R"("}])";
     layer = add(formats::kOciLayerType, content);
     config = add(formats::kOciConfigType, R"({"os":"linux","architecture":")" + architecture +
                                               R"(","rootfs":{"diff_ids":["sha256:)" + layer.sha256 +
-                                              R"("]}})");
+                                              R"("]})" + history + "}");
     manifest = add(formats::kOciManifestType, R"({"config":)" + json_of(config) + R"(,"layers":[)" +
                                                   json_of(layer) + "]" + more + "}");
     return manifest;
@@ -361,6 +363,14 @@ TEST_CASE("image_layout: only a layout of ours, and of nothing else, may be repl
                           json_of(l.image("386", "x", own_annotation())));
                 },
                 Kind::foreign, false},
+           Case{"a layer more",
+                [](SampleLayout& l) {
+                  fs::remove_all(l.blobs());
+                  fs::create_directory(l.blobs());
+                  l.index(
+                      json_of(l.image("amd64", "layer", own_annotation(), "umoci raw add-layer")));
+                },
+                Kind::foreign, false},
            Case{"damaged index", [](SampleLayout& l) { l.write("index.json", "{"); }, Kind::foreign,
                 false},
            Case{"gone", [](SampleLayout& l) { fs::remove_all(l.path()); }, Kind::nothing, false},
@@ -373,7 +383,8 @@ TEST_CASE("image_layout: only a layout of ours, and of nothing else, may be repl
        }) {
     CAPTURE(c.name);
     SampleLayout layout;
-    layout.index(json_of(layout.image("amd64", "layer", own_annotation())));
+    layout.index(
+        json_of(layout.image("amd64", "layer", own_annotation(), "compatpack image --prefix /x")));
     c.change(layout);
 
     const auto place = look_at_layout(layout.path());

@@ -367,6 +367,15 @@ fi
 
 # --- on a base ---
 
+# What somebody has put on top of it is theirs.
+if has 'a layer on top' umoci; then
+  image tree --out topped
+  tar -cf more.tar file
+  umoci --log=error raw add-layer --image topped:latest more.tar
+  umoci --log=error gc --layout topped
+  refuse 1 'an image that something was added to' tree --out topped --force
+fi
+
 if has --base 'umoci skopeo'; then
   mkdir rootfs
   echo base >rootfs/of-base

@@ -64,7 +64,8 @@ struct OciManifest {
 /// What must be known of a config before a layer is put on it.
 struct OciConfigFacts {
   OciPlatform platform;
-  std::size_t layers;  ///< how many digests of unpacked layers it has
+  std::size_t layers;        ///< how many digests of unpacked layers it has
+  std::string made_by = {};  ///< what the last entry of its history says of that; "" if nothing
 };
 
 /// "amd64" for "x86_64", and so on; nullopt for what no image can be of.

@@ -79,5 +79,7 @@ Result<LayoutPlace> look_at_layout(const std::string& path);
 
 /// The annotation of the manifests that compatpack writes.
 inline constexpr std::string_view kVersionLabel = "compatpack.version";
+/// What the entries begin with that it adds to the history of a config.
+inline constexpr std::string_view kMadeBy = "compatpack image ";
 
 }  // namespace compatpack::pipeline
