@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <iostream>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +20,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "compatpack/base/arch.hpp"
 #include "compatpack/cli/run.hpp"
 #include "compatpack/host/platform.hpp"
 
@@ -135,9 +135,7 @@ std::string host_arch() {
   if (::uname(&facts) != 0) {
     return {};
   }
-  const std::string_view machine = static_cast<const char*>(facts.machine);
-  const bool x86 = machine.size() == 4 && machine[0] == 'i' && machine.substr(2) == "86";
-  return std::string(x86 ? "i386" : machine);
+  return compatpack::our_arch(static_cast<const char*>(facts.machine));
 }
 
 std::string host_glibc() {

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "compatpack/base/arch.hpp"
 #include "compatpack/base/text.hpp"
 #include "compatpack/formats/archive.hpp"
 #include "compatpack/formats/codec.hpp"
@@ -129,8 +130,12 @@ void add_selection(CLI::App& command, Raw& raw) {
                    "leave out members whose path or name matches; can be repeated")
       ->allow_extra_args(false)
       ->type_name("GLOB");
+  std::vector<std::string> known;
+  for (const ArchRow& row : archs()) {
+    known.emplace_back(row.name);
+  }
   group->add_option("--arch", raw.arch, "x86_64, i386, aarch64 or ppc64le (default: this host's)")
-      ->check(one_of({"x86_64", "i386", "aarch64", "ppc64le"}))
+      ->check(one_of(std::move(known)))
       ->type_name("ARCH");
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compatpack/base/arch.hpp"
 #include "compatpack/base/bytes.hpp"
 #include "compatpack/base/text.hpp"
 
@@ -446,14 +447,7 @@ class Reader {
 }  // namespace
 
 std::string_view name_of(const ElfHead& head) {
-  struct Row {
-    std::uint16_t machine;
-    int bits;
-    std::string_view name;
-  };
-  constexpr auto kRows = std::to_array<Row>(
-      {{62, 64, "x86_64"}, {3, 32, "i386"}, {183, 64, "aarch64"}, {21, 64, "ppc64le"}});
-  for (const Row& row : kRows) {
+  for (const ArchRow& row : archs()) {
     if (head.order == ByteOrder::little && head.machine == row.machine && head.bits == row.bits) {
       return row.name;
     }

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compatpack/base/arch.hpp"
 #include "compatpack/base/text.hpp"
 
 namespace compatpack::formats {
@@ -292,11 +293,9 @@ Json json_of(const OciDescriptor& one) {
 }  // namespace
 
 std::optional<std::string_view> oci_architecture(std::string_view arch) {
-  constexpr auto kNames = std::to_array<std::pair<std::string_view, std::string_view>>(
-      {{"x86_64", "amd64"}, {"i386", "386"}, {"aarch64", "arm64"}, {"ppc64le", "ppc64le"}});
-  for (const auto& name : kNames) {
-    if (name.first == arch) {
-      return name.second;
+  for (const ArchRow& row : archs()) {
+    if (row.name == arch) {
+      return row.go;
     }
   }
   return std::nullopt;

@@ -30,7 +30,4 @@ void read_tar(BundleInfo& info);
 /// cuda-compat-orin-13-2.
 [[nodiscard]] std::optional<CudaVersion> cuda_of_package(std::string_view name);
 
-/// The architecture by our names of one as packages name it: "amd64" is "x86_64"; "" for "all".
-[[nodiscard]] std::string arch_of_package(std::string_view arch);
-
 }  // namespace compatpack::pipeline

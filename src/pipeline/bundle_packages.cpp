@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "compatpack/base/arch.hpp"
 #include "compatpack/formats/ar.hpp"
 #include "compatpack/formats/archive.hpp"
 #include "compatpack/formats/deb_control.hpp"
@@ -78,20 +79,6 @@ Error in_part(Error error, std::string part) {
   return error;
 }
 
-struct ArchName {
-  std::string_view package;
-  std::string_view ours;
-};
-constexpr std::array<ArchName, 9> kArchNames{{{"amd64", "x86_64"},
-                                              {"arm64", "aarch64"},
-                                              {"ppc64el", "ppc64le"},
-                                              {"i486", "i386"},
-                                              {"i586", "i386"},
-                                              {"i686", "i386"},
-                                              {"x86", "i386"},
-                                              {"all", ""},
-                                              {"noarch", ""}}};
-
 }  // namespace
 
 std::optional<CudaVersion> cuda_of_package(std::string_view name) {
@@ -103,15 +90,6 @@ std::optional<CudaVersion> cuda_of_package(std::string_view name) {
     }
   }
   return std::nullopt;
-}
-
-std::string arch_of_package(std::string_view arch) {
-  for (const ArchName& one : kArchNames) {
-    if (one.package == arch) {
-      return std::string(one.ours);
-    }
-  }
-  return std::string(arch);
 }
 
 Result<Done> read_deb(BundleInfo& info, const io::FileSource& file, const Limits& limits) {
@@ -147,7 +125,7 @@ Result<Done> read_deb(BundleInfo& info, const io::FileSource& file, const Limits
   info.label = package->package + " " + package->version;
   info.driver = knowledge::parse_driver(package->upstream_version());
   info.cuda = cuda_of_package(package->package);
-  info.arch = arch_of_package(package->architecture);
+  info.arch = our_arch(package->architecture);
   info.payloads = {layout.data.content};
   for (const formats::Signature& one : layout.signatures) {
     info.signature += (info.signature.empty() ? "OpenPGP signature in " : ", ") + one.name;
@@ -170,7 +148,7 @@ Result<Done> read_rpm(BundleInfo& info, std::span<const std::byte> head, const L
                header.version + "-" + header.release;
   info.driver = knowledge::parse_driver(header.version);
   info.cuda = cuda_of_package(header.name);
-  info.arch = arch_of_package(header.arch);
+  info.arch = our_arch(header.arch);
   info.payloads = {header.payload};
   info.claims = std::move(header.claims);
   // The digest of the payload as it is unpacked is for those who have it no longer as it was

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compatpack/base/arch.hpp"
 #include "compatpack/formats/base64.hpp"
 #include "compatpack/formats/makeself.hpp"
 
@@ -41,7 +42,7 @@ Result<Done> read_run(BundleInfo& info, std::span<const std::byte> head) {
   }
   info.label = header.label;
   info.driver = DriverVersion::parse(header.version);
-  info.arch = arch_of_package(header.target_arch);
+  info.arch = our_arch(header.target_arch);
   info.payloads = std::move(header.chunks);
   info.claims = std::move(header.claims);
   info.signature = header.is_signed ? "GPG signature of makeself" : "";

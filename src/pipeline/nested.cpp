@@ -7,6 +7,7 @@
 
 #include <fnmatch.h>
 
+#include "compatpack/base/arch.hpp"
 #include "compatpack/base/text.hpp"
 #include "compatpack/pipeline/selection.hpp"
 
@@ -29,16 +30,17 @@ constexpr std::size_t kNamedMax = 12;
 /// The architecture that a package's file name ends with, by our name of it: "_amd64.deb",
 /// ".x86_64.rpm", "-aarch64-550.54.15.run". "" if it says none.
 std::string arch_in_name(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kArchs{"amd64", "x86_64",  "i386",   "i686",
-                                                   "arm64", "aarch64", "ppc64le"};
-  for (const std::string_view arch : kArchs) {
+  const auto is_said = [name](std::string_view arch) {
     const std::size_t at = name.rfind(arch);
-    if (at != std::string_view::npos && at > 0 &&
-        std::string_view("_.-").find(name[at - 1]) != std::string_view::npos) {
-      return arch_of_package(arch);
+    return at != std::string_view::npos && at > 0 &&
+           std::string_view("_.-").find(name[at - 1]) != std::string_view::npos;
+  };
+  for (const ArchRow& row : archs()) {
+    if (is_said(row.name) || is_said(row.debian)) {
+      return std::string(row.name);
     }
   }
-  return {};
+  return is_said("i686") ? our_arch("i686") : "";
 }
 
 std::string listed(const std::vector<std::string>& paths) {

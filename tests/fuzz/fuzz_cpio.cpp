@@ -2,6 +2,7 @@
 // Any bytes as a payload of a list that has something of each kind: what comes out is what the list
 // has, once each, with as many bytes as it says; hard links lead to a file that came before.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -60,8 +61,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(seen.size() >= 8);
       return 0;
     }
-    const RpmFile& file = kFiles.at(reader.index());
-    require((*entry)->path == file.path.text());
+    const auto listed = std::find_if(kFiles.begin(), kFiles.end(), [&](const RpmFile& one) {
+      return one.path.text() == (*entry)->path;
+    });
+    require(listed != kFiles.end());
+    const RpmFile& file = *listed;
     if ((*entry)->type == EntryType::hardlink) {
       require(file.last_link && seen.contains((*entry)->link_target));
     } else {
