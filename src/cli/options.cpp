@@ -63,6 +63,14 @@ struct Raw {
 
 CLI::IsMember one_of(std::vector<std::string> words) { return CLI::IsMember(std::move(words)); }
 
+std::vector<std::string> arch_names() {
+  std::vector<std::string> names;
+  for (const ArchRow& row : archs()) {
+    names.emplace_back(row.name);
+  }
+  return names;
+}
+
 void add_common(CLI::App& command, Raw& raw) {
   auto* const group = command.add_option_group("Output");
   if (command.get_name() != "run") {  // whose output is the command's
@@ -130,12 +138,8 @@ void add_selection(CLI::App& command, Raw& raw) {
                    "leave out members whose path or name matches; can be repeated")
       ->allow_extra_args(false)
       ->type_name("GLOB");
-  std::vector<std::string> known;
-  for (const ArchRow& row : archs()) {
-    known.emplace_back(row.name);
-  }
   group->add_option("--arch", raw.arch, "x86_64, i386, aarch64 or ppc64le (default: this host's)")
-      ->check(one_of(std::move(known)))
+      ->check(one_of(arch_names()))
       ->type_name("ARCH");
 }
 
