@@ -25,7 +25,9 @@ stub bin/aarch64-linux-gnu-g++ ''
 stub checkout/scripts/test ''
 # shellcheck disable=SC2016
 stub checkout/scripts/build-static 'mkdir -p "build-static-$1" && echo "for $1" >"build-static-$1/compatpack"'
-stub checkout/scripts/try-static ''
+# The tools are those that scripts/test has built.
+# shellcheck disable=SC2016
+stub checkout/scripts/try-static '[ "${TOOLS-}" = "$PWD/build-gcc/tests" ]'
 stub checkout/scripts/make-reference 'echo remade >reference'
 cp "$REPO/scripts/release" checkout/scripts/
 cp "$REPO/CMakeLists.txt" checkout/
