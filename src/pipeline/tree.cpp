@@ -396,6 +396,7 @@ Result<std::string> receipt_text(const Receipt& receipt) {
   if (said.size() > kReceiptMax.value) {
     return Error{.code = Errc::limit,
                  .what = "tree would hold more than its receipt can list",
+                 .subject = receipt.bundles.front().name,
                  .expected = "a receipt of at most " + in_bytes(kReceiptMax),
                  .found = in_bytes({said.size()}),
                  .hint = "ask for less: fewer components, or --exclude"};

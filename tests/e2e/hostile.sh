@@ -234,7 +234,7 @@ cp library linked/libcuda.so.535.54.03
 } >linked/.manifest
 "$FIXTURE_TOOL" nvidia-run --out hostile.run --from linked
 for option in --no-sync --dry-run; do
-  expect_error 3 'more than its receipt can list' -- timeout 60 "$COMPATPACK" extract hostile.run --out work/tree "$option"
+  expect_error 3 'hostile.run: tree would hold more than its receipt can list' -- timeout 60 "$COMPATPACK" extract hostile.run --out work/tree "$option"
   harmless 'very many links'
 done
 "$FIXTURE_TOOL" nvidia-run --out hostile.run --crlf
