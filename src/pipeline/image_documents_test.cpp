@@ -30,13 +30,9 @@ Receipt tree() {
   Receipt receipt{
       .compatpack_version = "0.0.1",
       .bundles = {bundle("toolkit.run", "11"), bundle("one.deb", "22"), bundle("inner.run", "33")},
-      .verification_skipped = false,
       .driver_version = "535.1",
       .cuda_version = "12.2",
-      .selection = {},
-      .prefix = "/made",
-      .files = {},
-      .links = {}};
+      .prefix = "/made"};
   receipt.bundles.back().inside = 0;
   return receipt;
 }

@@ -57,13 +57,9 @@ class SampleTree {
 
   Receipt receipt{.compatpack_version = "0.0.1",
                   .bundles = {{}},
-                  .verification_skipped = false,
                   .driver_version = "535.1",
                   .cuda_version = "12.2",
-                  .selection = {},
-                  .prefix = "/made",
-                  .files = {},
-                  .links = {}};
+                  .prefix = "/made"};
 
  private:
   test::TempDir temp_;

@@ -54,13 +54,9 @@ class SampleTree {
 
   Receipt receipt{.compatpack_version = "0.1.0",
                   .bundles = {{}},
-                  .verification_skipped = false,
                   .driver_version = "535.54.03",
                   .cuda_version = "12.2",
-                  .selection = {},
-                  .prefix = "/opt/compat",
-                  .files = {},
-                  .links = {}};
+                  .prefix = "/opt/compat"};
 
  private:
   void add_file(const char* name, std::string_view content, bool is_program) {

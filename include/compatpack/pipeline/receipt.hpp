@@ -55,13 +55,13 @@ inline constexpr std::string_view kReceiptName = "compatpack.json";
 struct Receipt {
   std::string compatpack_version;
   std::vector<ReceiptBundle> bundles;  ///< at least one; each before what is inside it
-  bool verification_skipped;           ///< --no-verify
-  std::string driver_version;          ///< "" if unknown
-  std::string cuda_version;            ///< "" if unknown
-  SelectionRequest selection;
-  std::string prefix;              ///< where the scripts expect the tree, if they cannot tell
-  std::vector<ReceiptFile> files;  ///< all but the receipt itself, sorted by path
-  std::vector<ReceiptLink> links;  ///< sorted by path
+  bool verification_skipped = false;   ///< --no-verify
+  std::string driver_version = {};     ///< "" if unknown
+  std::string cuda_version = {};       ///< "" if unknown
+  SelectionRequest selection = {};
+  std::string prefix = {};              ///< where the scripts expect the tree, if they cannot tell
+  std::vector<ReceiptFile> files = {};  ///< all but the receipt itself, sorted by path
+  std::vector<ReceiptLink> links = {};  ///< sorted by path
 };
 
 /// The receipt as JSON, ending in a newline. Equal receipts give equal text.
