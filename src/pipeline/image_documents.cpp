@@ -5,7 +5,9 @@
 #include <ctime>
 #include <map>
 #include <utility>
+#include <vector>
 
+#include "compatpack/base/text.hpp"
 #include "compatpack/io/digest.hpp"
 
 namespace compatpack::pipeline {
@@ -25,13 +27,13 @@ std::string date_text(std::uint64_t seconds) {
 
 /// The bundles that the tree is made of, but for those inside others; a line each.
 std::string bundle_lines(const Receipt& tree, std::string ReceiptBundle::*member) {
-  std::string lines;
+  std::vector<std::string> lines;
   for (const ReceiptBundle& bundle : tree.bundles) {
     if (!bundle.inside) {
-      lines += (lines.empty() ? "" : "\n") + bundle.*member;
+      lines.push_back(bundle.*member);
     }
   }
-  return lines;
+  return joined(lines, "\n");
 }
 
 Labels labels_of(const Receipt& tree, const std::string& prefix, bool has_base) {
